@@ -55,10 +55,12 @@ FUTURE = "from __future__ import annotations\n"
 
 def calls(verbs: Iterable[Verb]) -> str:
     """The imports of what verbs call, which is in the file of `varlen.ops` that their noun names."""
-    found: dict[str, set[str]] = {}
+    verb_names: dict[str, set[str]] = {}
     for verb in verbs:
-        found.setdefault(verb.noun, set()).add(verb.call.partition("(")[0])
-    lines = (f"from varlen.ops.{noun} import {', '.join(sorted(found[noun]))}" for noun in sorted(found))
+        verb_names.setdefault(verb.noun, set()).add(verb.call.partition("(")[0])
+    lines = (
+        f"from varlen.ops.{noun} import {', '.join(sorted(verb_names[noun]))}" for noun in sorted(verb_names)
+    )
     return "\n".join(lines)
 
 
@@ -69,7 +71,7 @@ def functions(noun: str, docstring: str) -> str:
     is_reduce = any(verb.kind == "reduce" for verb in verbs)
     base = "    from varlen._core import RaggedBase\n" if is_reduce else ""
     types = "ArrayT, Axes, Lengths, Rows, RowsT" if is_reduce else "Lengths, RaggedT, Rows, RowsT"
-    listed = "\n".join(f'    "{name}",' for name in sorted(verb.function for verb in verbs))
+    entries = "\n".join(f'    "{name}",' for name in sorted(verb.function for verb in verbs))
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING, Any, {literal}overload
 
@@ -81,7 +83,7 @@ if TYPE_CHECKING:
 {base}    from varlen.backends.values import {types}
 
 __all__ = [
-{listed}
+{entries}
 ]"""
     return render.module(docstring, head, map(render.function, verbs))
 
@@ -145,39 +147,39 @@ def function_of(verb: Verb) -> str:
 
 def folds() -> str:
     """`varlen.ops.declared.folds`: what gives an array of one dtype for rows of it, by its name."""
-    found = [verb for verb in VERBS if verb.call.startswith(("reduce_rows(", "extreme("))]
-    named = {verb.name: verb.data.empty for verb in found if verb.data}
-    extremes = [verb.name for verb in found if verb.is_extreme]
+    fold_verbs = [verb for verb in VERBS if verb.call.startswith(("reduce_rows(", "extreme("))]
+    empties = {verb.name: verb.data.empty for verb in fold_verbs if verb.data}
+    extremes = [verb.name for verb in fold_verbs if verb.is_extreme]
     parts = [
         "from typing import Any\n\nfrom varlen.ops import compositions\n",
         '__all__ = ["COMPOSED", "EMPTY", "EMPTY_OF_DIMS", "EXTREMES", "UFUNCS"]\n',
         dict_of(
             "EMPTY",
             "Each fold, and what it gives for a sequence without rows: None refuses one.",
-            {verb.name: verb.default_of("empty") or "None" for verb in found},
+            {verb.name: verb.default_of("empty") or "None" for verb in fold_verbs},
             "dict[str, Any]",
         ),
         dict_of(
             "EMPTY_OF_DIMS",
             "The same of no positions of dims, but for extremes.",
-            {name: empty for name, empty in named.items() if name not in extremes},
+            {name: empty for name, empty in empties.items() if name not in extremes},
             "dict[str, Any]",
         ),
         dict_of(
             "EXTREMES",
             "What extremes give for no positions of dims, if they are of floats.",
-            {name: named[name] for name in extremes},
+            {name: empties[name] for name in extremes},
             "dict[str, float]",
         ),
         dict_of(
             "UFUNCS",
             "The ufuncs that bring two results together.",
-            {verb.name: f'"{verb.ufunc}"' for verb in found if verb.ufunc},
+            {verb.name: f'"{verb.ufunc}"' for verb in fold_verbs if verb.ufunc},
         ),
         dict_of(
             "COMPOSED",
             "Those that are no op of `reduce`: other verbs express them, or one of their own.",
-            {verb.name: function_of(verb) for verb in found if not verb.by.startswith("reduce")},
+            {verb.name: function_of(verb) for verb in fold_verbs if not verb.by.startswith("reduce")},
             "dict[str, Any]",
         ),
     ]
@@ -195,9 +197,9 @@ def namesakes() -> str:
             for name in (verb.name, *verb.aliases)
         }
 
-    known = [verb for verb in VERBS if verb.numpy or verb.torch]
-    rows = ", ".join(f'"{verb.name}"' for verb in known if verb.kind == "in place")
-    methods = {name: f'"{verb.name}"' for verb in known for name in (verb.name, *verb.aliases)}
+    verbs = [verb for verb in VERBS if verb.numpy or verb.torch]
+    rows = ", ".join(f'"{verb.name}"' for verb in verbs if verb.kind == "in place")
+    methods = {name: f'"{verb.name}"' for verb in verbs for name in (verb.name, *verb.aliases)}
     ufuncs = {
         f"{verb.ufunc}.{'reduce' if verb.kind == 'reduce' else 'accumulate'}": f'"{verb.name}"'
         for verb in VERBS
@@ -215,15 +217,15 @@ def namesakes() -> str:
 
 def check_verbs() -> None:
     """Refuse declarations whose verb no backend has."""
-    known = {"composed", *backends.verbs()}
+    verb_names = {"composed", *backends.verbs()}
     for verb in VERBS:
-        if verb.by not in known:
+        if verb.by not in verb_names:
             raise ValueError(f"{verb.name}: {verb.by!r} is no verb of backends/table.py, nor 'composed'")
 
 
-def package(name: str, docstring: str, by_hand: dict[str, str], declared: dict[str, list[str]]) -> str:
+def package(name: str, docstring: str, by_hand: dict[str, str], nouns: dict[str, list[str]]) -> str:
     """The `__init__` of a package: what files of it give that are written by hand, and those that are not."""
-    home = declared | {noun: names.split() for noun, names in by_hand.items()}
+    home = nouns | {noun: names.split() for noun, names in by_hand.items()}
     return render.package(
         docstring,
         {noun if noun.startswith("varlen.") else f"{name}.{noun}": names for noun, names in home.items()},
@@ -236,13 +238,13 @@ def packages() -> dict[Path, str]:
     for verb in VERBS:
         ops.setdefault(f"declared.{verb.noun}", []).append(verb.function)
     frontend_names = {"declared": ["dot", *(face.name for face in frontend.FACES)]}
-    given: tuple[tuple[str, str, dict[str, str], dict[str, list[str]]], ...] = (
+    arguments: tuple[tuple[str, str, dict[str, str], dict[str, list[str]]], ...] = (
         ("varlen.dims", DIMS, by_hand.DIMS, {"ops.declared": [face.name for face in steps.RUNNING]}),
         ("varlen.ops", OPS, by_hand.FUNCTIONS, ops),
         ("varlen.returnn.frontend", FRONTEND, by_hand.FRONTEND, frontend_names),
         ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {"declared": [face.name for face in steps.STEPS]}),
     )
-    return {PACKAGE.parent.joinpath(*each[0].split("."), "__init__.py"): package(*each) for each in given}
+    return {PACKAGE.parent.joinpath(*item[0].split("."), "__init__.py"): package(*item) for item in arguments}
 
 
 def top_names() -> str:
@@ -428,11 +430,11 @@ def verbs_of(kind: str) -> str:
 
 def table() -> str:
     """The table of verbs."""
-    of_kind = {kind: [verb for verb in VERBS if verb.kind == kind] for kind in ("reduce", "in place")}
+    groups = {kind: [verb for verb in VERBS if verb.kind == kind] for kind in ("reduce", "in place")}
     rows: tuple[Verb | ByHand, ...] = (
-        *of_kind["reduce"],
+        *groups["reduce"],
         *by_hand.REDUCE,
-        *of_kind["in place"],
+        *groups["in place"],
         *by_hand.IN_PLACE,
         *by_hand.OTHERS,
     )
@@ -465,16 +467,16 @@ def pages() -> dict[Path, str]:
 def files() -> dict[Path, str]:
     """What each file is to hold."""
     check_verbs()
-    declared = PACKAGE / "ops/declared"
+    folder = PACKAGE / "ops/declared"
     top, thinc = PACKAGE / "__init__.py", PACKAGE / "thinc/__init__.py"
     return {
         **packages(),
         PACKAGE / "backends/arrays.py": render.package(ARRAYS, backends.homes("numpy")),
         PACKAGE / "backends/torch/__init__.py": render.package(TENSORS, backends.homes("torch")),
-        declared / "folds.py": folds(),
-        declared / "reduce.py": functions("reduce", "Sequences to one row each."),
-        declared / "scan.py": functions("scan", "Each row with those before it."),
-        declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
+        folder / "folds.py": folds(),
+        folder / "reduce.py": functions("reduce", "Sequences to one row each."),
+        folder / "scan.py": functions("scan", "Each row with those before it."),
+        folder / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "types/namesakes.py": namesakes(),
         PACKAGE / "dims/declared.py": data_methods(),

@@ -16,16 +16,16 @@ def verbs() -> list[str]:
 
 def homes(folder: str) -> dict[str, list[str]]:
     """The verbs of each module of a folder; those that none defines are the core's own."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for path in sorted(PACKAGE.glob(f"{folder}/*.py")):
-        defined = {each.name for each in _tree(path).body if isinstance(each, ast.FunctionDef)}
-        for verb in defined.intersection(verbs()) if path.stem not in OTHERS else ():
-            if verb in found:
-                raise ValueError(f"{path}: {verb} is the name of a verb, which {found[verb]} defines")
-            found[verb] = f"varlen.backends.{folder}.{path.stem}"
+        functions = {each.name for each in _tree(path).body if isinstance(each, ast.FunctionDef)}
+        for verb in functions.intersection(verbs()) if path.stem not in OTHERS else ():
+            if verb in places:
+                raise ValueError(f"{path}: {verb} is the name of a verb, which {places[verb]} defines")
+            places[verb] = f"varlen.backends.{folder}.{path.stem}"
     home: dict[str, list[str]] = {}
     for verb in verbs():
-        home.setdefault(found.get(verb, "varlen._core"), []).append(verb)
+        home.setdefault(places.get(verb, "varlen._core"), []).append(verb)
     return home
 
 

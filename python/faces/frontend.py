@@ -46,7 +46,7 @@ ROWS = """
 OPERAND = "Data[Any] | complex"
 
 
-def _of_one(name: str, what: str, call: str, numbers: str, gives: str, argument: str = "a") -> Face:
+def _unary_face(name: str, what: str, call: str, numbers: str, gives: str, argument: str = "a") -> Face:
     example = f"""
     >>> rf.{name}(vl.Data(np.array({numbers}), [vl.Dim("two", 2)])).values
     {gives}
@@ -57,7 +57,7 @@ def _of_one(name: str, what: str, call: str, numbers: str, gives: str, argument:
     )
 
 
-def _of_dims(name: str, what: str) -> Face:
+def _dims_face(name: str, what: str) -> Face:
     example = f"""
     >>> x = vl.Data(np.array([0.25, 0.5]), [vl.Dim("two", 2)])
     >>> rf.{name}(x).dims == x.dims
@@ -66,7 +66,7 @@ def _of_dims(name: str, what: str) -> Face:
     return Face(name, "a: Data[Any]", f"{what}, number by number.", f"as_tensor(_dims.{name}(a))", example)
 
 
-def _of_two(name: str, what: str, kind: str, call: str) -> Face:
+def _binary_face(name: str, what: str, kind: str, call: str) -> Face:
     example = f"""
     {X}
     >>> rf.{name}(x, 2).dims == x.dims
@@ -109,12 +109,14 @@ def _reduce(mode: str, what: str) -> Face:
     >>> rf.reduce_{mode}(x, axis=time).dims == (vl.dims.batch_dim,)
     True
     """
-    more, given = (", distributed: bool = False", ", distributed=distributed") if mode == "sum" else ("", "")
+    parameter, keyword = (
+        (", distributed: bool = False", ", distributed=distributed") if mode == "sum" else ("", "")
+    )
     return Face(
         f"reduce_{mode}",
-        f"source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True{more}",
+        f"source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True{parameter}",
         f"{what} over some dims.",
-        f'reduce(source, mode="{mode}", axis=axis{given})',
+        f'reduce(source, mode="{mode}", axis=axis{keyword})',
         example,
         {"source": "Bools." if is_bool else "Numbers.", "axis": "The dims to reduce."},
         "Over the dims that stay.",
@@ -167,7 +169,7 @@ def _random(distribution: str, what: str, numbers: str, example: str) -> Face:
     defaults = dict(number.split("=") for number in numbers.split(", "))
     own = ", ".join(f"{name}: Data[Any] | float | None = {default}" for name, default in defaults.items())
     words = ("dtype", "device", "sparse_dim", "feature_dim", *defaults)
-    given = ", ".join(f"{word}={word}" for word in words)
+    keywords = ", ".join(f"{word}={word}" for word in words)
     return Face(
         f"random_{distribution}",
         "dims: Sequence[Dim], *, dtype: DTypeLike | None = None, device: str | None = None, "
@@ -175,7 +177,7 @@ def _random(distribution: str, what: str, numbers: str, example: str) -> Face:
         "algorithm: str | None = None, explicit_state: None = None, auto_update_state: bool | None = None, "
         "static: bool | None = None, out: None = None, like: Data[Any] | None = None",
         what,
-        f'random(dims, distribution="{distribution}", {given}, seed=seed, explicit_state=explicit_state, '
+        f'random(dims, distribution="{distribution}", {keywords}, seed=seed, explicit_state=explicit_state, '
         "out=out, like=like)",
         example,
         {
@@ -187,14 +189,14 @@ def _random(distribution: str, what: str, numbers: str, example: str) -> Face:
 
 
 def _max_pool(
-    name: str, type: str, dim: str, dims: str, what: str, given: str, returns: tuple[str, str]
+    name: str, type: str, dim: str, dims: str, what: str, argument: str, returns: tuple[str, str]
 ) -> Face:
     """`name` is what it calls; `type` is that of a number, `dim` the ending of its arguments."""
     words = ("pool_size", "padding", "dilation_rate", "strides", f"in_spatial_{dim}", f"out_spatial_{dim}")
     example = f"""
     >>> time = vl.Dim("time", lengths=[4, 2])
     >>> x = vl.Data(np.array([3, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
-    >>> rf.max_{name}(x, pool_size=2, in_spatial_{dim}={given})[0].to_list()
+    >>> rf.max_{name}(x, pool_size=2, in_spatial_{dim}={argument})[0].to_list()
     [[3, 4], [9]]
     """
     return Face(
@@ -211,7 +213,7 @@ def _max_pool(
 
 FACES = (
     *(
-        _of_dims(name, what)
+        _dims_face(name, what)
         for name, what in {
             "abs": "The absolute value",
             "ceil": "The least integer that is not below",
@@ -238,23 +240,23 @@ FACES = (
             "tanh": "The hyperbolic tangent",
         }.items()
     ),
-    _of_one("neg", "The number with the other sign", "-a", "[2.0, -3.0]", "array([-2.,  3.])"),
-    _of_one("reciprocal", "One over the number", "1 / a", "[2.0, 4.0]", "array([0.5 , 0.25])"),
-    _of_one(
+    _unary_face("neg", "The number with the other sign", "-a", "[2.0, -3.0]", "array([-2.,  3.])"),
+    _unary_face("reciprocal", "One over the number", "1 / a", "[2.0, 4.0]", "array([0.5 , 0.25])"),
+    _unary_face(
         "is_infinite",
         "Whether it is infinite",
         "_dims.abs(a) == np.inf",
         "[1.0, -np.inf]",
         "array([False,  True])",
     ),
-    _of_one(
+    _unary_face(
         "is_neg_infinite",
         "Whether it is minus infinity",
         "a == -np.inf",
         "[np.inf, -np.inf]",
         "array([False,  True])",
     ),
-    _of_one(
+    _unary_face(
         "relu_square",
         "The square of the positive part",
         "_dims.square(_dims.relu(x))",
@@ -274,7 +276,7 @@ FACES = (
         returns="Itself, where it is one.",
     ),
     *(
-        _of_two(name, what, kind, "combine")
+        _binary_face(name, what, kind, "combine")
         for name, what, kind in (
             ("add", "The sum", "+"),
             ("sub", "The difference", "-"),
@@ -290,7 +292,7 @@ FACES = (
         )
     ),
     *(
-        _of_two(name, what, kind, "compare")
+        _binary_face(name, what, kind, "compare")
         for name, what, kind in (
             ("equal", "Whether both are equal", "=="),
             ("not_equal", "Whether they differ", "!="),

@@ -34,7 +34,7 @@ def _excluding(text: str) -> Argument:
     return EXCLUSIVE.with_default("False", f"Leave out the row itself: {text}.")
 
 
-def _running(name: str, noun: str, first: str, notes: str, example: str, method_example: str) -> Verb:
+def _scan_verb(name: str, noun: str, first: str, notes: str, example: str, method_example: str) -> Verb:
     return Verb(
         f"cum{name}",
         f"cum{name}",
@@ -60,7 +60,7 @@ def _running(name: str, noun: str, first: str, notes: str, example: str, method_
     )
 
 
-CUMSUM = _running(
+CUMSUM = _scan_verb(
     "sum",
     "sum",
     "the first row is 0, the next one the first row of X, and so on",
@@ -85,7 +85,7 @@ CUMSUM = _running(
     [[3, 4], [4]]
     """,
 )
-CUMPROD = _running(
+CUMPROD = _scan_verb(
     "prod",
     "product",
     "the first row is 1",

@@ -15,21 +15,21 @@ VALUES = "ArrayT | RaggedBase[ArrayT] | Sequence[Any]"
 TAKEN = "name: str | None = None, validate: bool = True"
 
 
-def _from(
+def _constructor(
     what: str,
     summary: str,
     level: str,
     text: str,
-    refused: str,
+    error_text: str,
     also: str,
     example: str,
     values: str = "As that of `from_row_splits`.",
-    more: dict[str, str] | None = None,
+    texts: dict[str, str] | None = None,
 ) -> Face:
-    """`level` makes the level; `more` has the text of each argument behind, with its type: "nrows: int"."""
-    given = more or {}
+    """`level` makes the level; `texts` has the text of each argument behind, with its type: "nrows: int"."""
+    options = texts or {}
     arguments = ", ".join(
-        [f"values: {VALUES}, {what}: ArrayLike", *(f"{argument} = None" for argument in given), TAKEN]
+        [f"values: {VALUES}, {what}: ArrayLike", *(f"{argument} = None" for argument in options), TAKEN]
     )
     return Face(
         f"from_{what}",
@@ -40,13 +40,13 @@ def _from(
         {
             "values": values,
             what: text,
-            **{argument.partition(":")[0]: told for argument, told in given.items()},
+            **{argument.partition(":")[0]: note for argument, note in options.items()},
             "name, validate": IGNORED,
         },
         "One level, or one more than the Ragged has. The values are shared.",
         "Self",
         notes=f"As `tf.RaggedTensor.from_{what}`{also}.",
-        raises={"ValueError": refused},
+        raises={"ValueError": error_text},
     )
 
 
@@ -66,16 +66,16 @@ def _nested(what: str, summary: str, level: str, text: str, raises: dict[str, st
     )
 
 
-def _view(name: str, summary: str, call: str, type: str, returns: str, made: str, gives: str) -> Face:
-    """`made` is the tensor of the example."""
-    more = "out_type: Any = None, " if name == "nrows" else ""
+def _view(name: str, summary: str, call: str, type: str, returns: str, tensor: str, gives: str) -> Face:
+    """`tensor` is the tensor of the example."""
+    parameter = "out_type: Any = None, " if name == "nrows" else ""
     return Face(
         name,
-        f"{more}name: str | None = None",
+        f"{parameter}name: str | None = None",
         summary,
         call,
-        f">>> vl.tf.RaggedTensor{made}.{name}()\n{gives}",
-        {"out_type, name" if more else "name": "Ignored."},
+        f">>> vl.tf.RaggedTensor{tensor}.{name}()\n{gives}",
+        {"out_type, name" if parameter else "name": "Ignored."},
         returns,
         type,
     )
@@ -83,7 +83,7 @@ def _view(name: str, summary: str, call: str, type: str, returns: str, made: str
 
 FLAT, DEEP = "([3, 1, 4], [2, 1])", ".from_list([[[1, 2], [3]], []])"
 CONSTRUCTORS = (
-    _from(
+    _constructor(
         "row_splits",
         "Make one from offsets: row i goes from row_splits[i] to row_splits[i + 1].",
         'level_from(row_splits, Level.from_offsets, "row_splits")',
@@ -93,7 +93,7 @@ CONSTRUCTORS = (
         "([7, 8, 9], [0, 2, 3]).to_list()\n[[7, 8], [9]]",
         ROWS,
     ),
-    _from(
+    _constructor(
         "row_lengths",
         "Make one from the length of each row.",
         'level_from(row_lengths, Level.from_lengths, "row_lengths")',
@@ -102,7 +102,7 @@ CONSTRUCTORS = (
         "",
         "([7, 8, 9], [2, 1]).to_list()\n[[7, 8], [9]]",
     ),
-    _from(
+    _constructor(
         "row_limits",
         "Make one from the end of each row; a row starts where the previous one ends.",
         'level_from(row_limits, Level.from_bounds, "row_limits")',
@@ -111,7 +111,7 @@ CONSTRUCTORS = (
         "; `varlen.Level.from_bounds` makes a level of them",
         "([7, 8, 9], [2, 3]).to_list()\n[[7, 8], [9]]",
     ),
-    _from(
+    _constructor(
         "value_rowids",
         "Make one from the row number of each item.",
         'level_of_ids(value_rowids, nrows, "value_rowids", "nrows")',
@@ -119,7 +119,7 @@ CONSTRUCTORS = (
         "Ids that decrease, are below 0 or not below nrows; another number of them than items.",
         "; `varlen.Ragged.from_row_ids` under TensorFlow's name",
         "([7, 8, 9], [0, 0, 2], nrows=4).to_list()\n[[7, 8], [], [9], []]",
-        more={"nrows: int | None": "How many rows there are; by default the last id + 1."},
+        texts={"nrows: int | None": "How many rows there are; by default the last id + 1."},
     ),
     _nested(
         "row_lengths",

@@ -23,26 +23,26 @@ BEYOND = {
 }
 
 
-def _fold(name: str, empty: str, arguments: tuple[Argument, ...] | None = None, **said: Any) -> Verb:
+def _fold(name: str, empty: str, arguments: tuple[Argument, ...] | None = None, **options: Any) -> Verb:
     """What `reduce_rows` computes: by a kernel of that name, or composed of others."""
     arguments = arguments or (AXES, LEVEL, EMPTY.with_default(empty), OUT)
-    taken = {argument.name for argument in arguments}
-    more = [
-        f"{{{argument}}}" if argument in taken else default
+    names = {argument.name for argument in arguments}
+    slots = [
+        f"{{{argument}}}" if argument in names else default
         for argument, default in (("ddof", "0"), ("dtype", "None"), ("overflow", '"wrap"'))
     ]
-    while more and more[-1][0] != "{":
-        more.pop()
-    given = ", ".join(["{X}", "{lengths}", "{axis}", "{level}", "{empty}", "{out}", *more])
+    while slots and slots[-1][0] != "{":
+        slots.pop()
+    call_args = ", ".join(["{X}", "{lengths}", "{axis}", "{level}", "{empty}", "{out}", *slots])
     return Verb(
         name,
         f"reduce_{name}",
         "reduce",
         "reduce",
-        call=f'reduce_rows("{name}", {given})',
+        call=f'reduce_rows("{name}", {call_args})',
         arguments=arguments,
-        raises=RAISES | (BEYOND if "overflow" in taken else {}),
-        **said,
+        raises=RAISES | (BEYOND if "overflow" in names else {}),
+        **options,
     )
 
 

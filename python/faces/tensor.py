@@ -28,14 +28,14 @@ def _method(
     raises: dict[str, str] | None = None,
 ) -> Face:
     """`arguments` are a type and a text each."""
-    taken = arguments or {}
+    parameters = arguments or {}
     return Face(
         name,
-        ", ".join(f"{word}: {typed}" for word, (typed, _) in taken.items()),
+        ", ".join(f"{word}: {hint}" for word, (hint, _) in parameters.items()),
         summary,
         call,
         f"{SETUP}\n    >>> {example.format(name=name)}\n    {gives}\n",
-        {word: text for word, (_, text) in taken.items()},
+        {word: text for word, (_, text) in parameters.items()},
         returns,
         type,
         raises=raises or {},

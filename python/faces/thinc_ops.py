@@ -26,12 +26,12 @@ def _method(
     """`call` is a verb of the backend with its arguments; `texts` says what those of the op are."""
     names = [word for key in texts for word in key.split(", ")]
     # What backends give is said by no type.
-    unchecked = "" if type.startswith("tuple") else "  # type: ignore[no-any-return]"
+    ignore = "" if type.startswith("tuple") else "  # type: ignore[no-any-return]"
     return Face(
         name,
         ", ".join(f"{word}: {TYPES.get(word, 'Array')}" for word in names),
         summary,
-        f"self._verbs.{call}{unchecked}",
+        f"self._verbs.{call}{ignore}",
         example.replace("ops.", "vl.thinc.NumpyOps()."),
         texts,
         type=type,
@@ -58,7 +58,7 @@ def _reduce(name: str, texts: dict[str, str], raises: dict[str, str], gives: str
 
 
 def _expand(
-    name: str, argument: str, verb: str, of: str, what: str, raises: dict[str, str], gives: str
+    name: str, argument: str, verb: str, noun: str, what: str, raises: dict[str, str], gives: str
 ) -> Face:
     example = f"""
     >>> ops.backprop_reduce_{name}(np.array([[1.0], [2.0]]), np.array([2, 1]))
@@ -69,7 +69,7 @@ def _expand(
         f"The gradient of `reduce_{name}`: every row of sequence i gets row i{what}.",
         f"{verb}({argument}, level_of(lengths))",
         f"(total, width) of the dtype of {argument}.",
-        {argument: f"(n, width) the gradient of the {of}.", "lengths": LENGTHS},
+        {argument: f"(n, width) the gradient of the {noun}.", "lengths": LENGTHS},
         example,
         raises,
     )

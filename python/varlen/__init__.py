@@ -155,11 +155,11 @@ _threads.limit_worker()
 _restored.tell_torch()
 
 
-_named = _lazy.loaded_from("varlen", _HOMES)
+_load_name = _lazy.loaded_from("varlen", _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    return importlib.import_module(f"varlen.{name}") if name in _MODULES else _named(name)
+    return importlib.import_module(f"varlen.{name}") if name in _MODULES else _load_name(name)
 
 
 def __dir__() -> list[str]:

@@ -40,28 +40,28 @@ def level(offsets: Any) -> Level:
     """A level of its offsets: an array, bytes, or what a copy that no pickle made passes on."""
     if isinstance(offsets, _Offsets):
         offsets = offsets.array
-    given = np.frombuffer(offsets, "<i8") if isinstance(offsets, bytes) else offsets
-    return Level.from_offsets(given.astype(np.int64, copy=False))
+    numbers = np.frombuffer(offsets, "<i8") if isinstance(offsets, bytes) else offsets
+    return Level.from_offsets(numbers.astype(np.int64, copy=False))
 
 
 def dim(state: Any) -> Dim:
     """A dim of what its pickle holds."""
-    restored: Dim = Dim._restored(state)
-    return restored
+    result: Dim = Dim._restored(state)
+    return result
 
 
 def kind(where: str) -> Any:
     """A class of containers of this package by its module and name."""
     module, _, name = where.partition(":")
-    found = getattr(importlib.import_module(module), name, None) if module.startswith("varlen.") else None
-    if not (isinstance(found, type) and hasattr(found, "_from_saved")):
+    cls = getattr(importlib.import_module(module), name, None) if module.startswith("varlen.") else None
+    if not (isinstance(cls, type) and hasattr(cls, "_from_saved")):
         raise value_error("", f"a saved container is of no class of varlen: {where!r}")
-    return found
+    return cls
 
 
-def container(of: Any, *parts: Any) -> Any:
+def container(cls: Any, *parts: Any) -> Any:
     """A container of its class and parts, which are checked."""
-    return of._from_saved(*parts)
+    return cls._from_saved(*parts)
 
 
 def by_torch(protocol: Any) -> bool:
@@ -69,17 +69,17 @@ def by_torch(protocol: Any) -> bool:
     return int(protocol) < 4
 
 
-def saved(of: type, *parts: Any) -> tuple[Any, ...]:
+def saved(cls: type, *parts: Any) -> tuple[Any, ...]:
     """What `__reduce_ex__` gives where torch saves: a call of functions of this module, with plain arguments.
 
     Classes of users stay classes, which they tell torch of themselves.
     """
-    return container, tuple(_plain_argument(part) for part in (of, *parts))
+    return container, tuple(_plain_argument(part) for part in (cls, *parts))
 
 
 def _plain_argument(part: Any) -> Any:
     if isinstance(part, tuple):
-        return tuple(_plain_argument(each) for each in part)
+        return tuple(_plain_argument(item) for item in part)
     if isinstance(part, type) and part.__module__.startswith("varlen."):
         return Call(kind, f"{part.__module__}:{part.__qualname__}")
     if isinstance(part, np.ndarray) and part.dtype.kind in "biufcmMSU":
@@ -111,12 +111,12 @@ def viewed(bits: Any, dtype: str) -> Any:
     return bits.view(getattr(sys.modules["torch"], dtype))
 
 
-def _reduced_level(given: Level) -> tuple[Any, ...]:
-    return level, (_Offsets(np.ascontiguousarray(given.offsets, "<i8")),)
+def _reduced_level(value: Level) -> tuple[Any, ...]:
+    return level, (_Offsets(np.ascontiguousarray(value.offsets, "<i8")),)
 
 
-def _reduced_dim(given: Dim) -> tuple[Any, ...]:
-    return dim, given.__reduce__()[1]
+def _reduced_dim(value: Dim) -> tuple[Any, ...]:
+    return dim, value.__reduce__()[1]
 
 
 class _Watch:

@@ -17,8 +17,8 @@ def in_worker() -> bool:
     multiprocessing = sys.modules.get("multiprocessing.process")
     if multiprocessing is None:
         return False
-    inheriting = getattr(multiprocessing.current_process(), "_inheriting", False)
-    return bool(inheriting) or multiprocessing.parent_process() is not None
+    is_child = getattr(multiprocessing.current_process(), "_inheriting", False)
+    return bool(is_child) or multiprocessing.parent_process() is not None
 
 
 def limit_worker() -> None:

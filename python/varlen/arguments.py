@@ -24,17 +24,17 @@ class NoValue:
         return "<no value>"
 
 
-def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
-    """An int from `least` to `most`, of any type of integers but bool."""
+def as_int(value: Any, argument: str, minimum: int = 0, maximum: int | None = LARGEST) -> int:
+    """An int from `minimum` to `maximum`, of any type of integers but bool."""
     if isinstance(value, (bool, np.bool_)):
         raise type_error(argument, f"expected an int, got {value!r}")
     try:
         number = operator.index(value if type(value) is int else number_in(value))
     except (TypeError, ValueError):
         raise type_error(argument, f"expected an int, got {short(value)}") from None
-    if number < least:
-        raise value_error(argument, f"expected at least {least}, got {number}")
-    if most is not None and number > most:
+    if number < minimum:
+        raise value_error(argument, f"expected at least {minimum}, got {number}")
+    if maximum is not None and number > maximum:
         raise overflow_error(argument, f"{number} does not fit 63 bits")
     return number
 
@@ -56,14 +56,14 @@ def as_shuffle(value: Any) -> bool:
 
 
 def one_of(
-    value: Any, argument: str, allowed: Sequence[str | None], renamed: Mapping[str, str] | None = None
+    value: Any, argument: str, choices: Sequence[str | None], aliases: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse what is not one of some words; an old word of `renamed` is told the new one."""
+    """Refuse what is not one of some words; an old word of `aliases` is told the new one."""
     is_word = value is None or isinstance(value, str)  # an array equals each word element by element
-    if not is_word or value not in allowed:
-        *first, last = map(repr, allowed)
-        is_old = is_word and value in (renamed or {})
-        advice = f"{value!r} is now called {(renamed or {})[value]!r}" if is_old else ""
+    if not is_word or value not in choices:
+        *first, last = map(repr, choices)
+        is_old = is_word and value in (aliases or {})
+        advice = f"{value!r} is now called {(aliases or {})[value]!r}" if is_old else ""
         raise value_error(argument, f"expected {', '.join(first)} or {last}, got {short(value)}", advice)
 
 
@@ -99,10 +99,10 @@ def number_in(value: Any) -> Any:
 
 def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
     """An axis, counted from the outermost."""
-    at = as_int(axis, argument, -(2**63))
-    if not -ndim <= at < ndim:
-        raise value_error(argument, f"{at} is out of range for {ndim} axes")
-    return at % ndim
+    index = as_int(axis, argument, -(2**63))
+    if not -ndim <= index < ndim:
+        raise value_error(argument, f"{index} is out of range for {ndim} axes")
+    return index % ndim
 
 
 def fits_memory(count: int, argument: str) -> int:
@@ -112,27 +112,27 @@ def fits_memory(count: int, argument: str) -> int:
     return count
 
 
-def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> list[int | None]:
+def ints_per_level(value: Any, argument: str, depth: int, minimum: int = 0) -> list[int | None]:
     """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is given."""
-    listed = list(given) if isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1 else [given]
-    if len(listed) > depth:
-        raise value_error(argument, f"{len(listed)} numbers for {depth} levels")
-    numbers = [None if item is None else as_int(item, argument, least) for item in listed]
+    items = list(value) if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 1 else [value]
+    if len(items) > depth:
+        raise value_error(argument, f"{len(items)} numbers for {depth} levels")
+    numbers = [None if item is None else as_int(item, argument, minimum) for item in items]
     return [*numbers, *[None] * (depth - len(numbers))]
 
 
-def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype:
+def as_dtype(value: Any, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype:
     """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
 
     stand_in: bfloat16 may be the core's own dtype, for tensors where ml_dtypes is not installed.
     """
     try:
         # NumPy reads None as float64.
-        dtype: np.dtype | None = None if given is None else np.dtype(_numpy_name(given))
+        dtype: np.dtype | None = None if value is None else np.dtype(_numpy_name(value))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
-        dtype = _small_float(_numpy_name(given), argument, stand_in)
-    if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
-        raise type_error(argument, f"expected a NumPy dtype, got {short(given)}")
+        dtype = _small_float(_numpy_name(value), argument, stand_in)
+    if dtype is None or (isinstance(value, dict) and not value):  # to NumPy a structure without fields
+        raise type_error(argument, f"expected a NumPy dtype, got {short(value)}")
     if dtype.hasobject and not objects:
         raise type_error(
             argument, f"{dtype} holds Python objects; expected numbers, times or fixed-width text"
@@ -140,10 +140,10 @@ def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = 
     return dtype
 
 
-def _numpy_name(given: Any) -> Any:
+def _numpy_name(value: Any) -> Any:
     # torch names its dtypes as NumPy and ml_dtypes do.
-    is_torch = type(given).__module__ == "torch" and type(given).__name__ == "dtype"
-    return str(given).removeprefix("torch.") if is_torch else given
+    is_torch = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
+    return str(value).removeprefix("torch.") if is_torch else value
 
 
 def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype | None:
@@ -162,13 +162,13 @@ def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype | None:
 
 def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
     """The dtypes of a schema, none for None; those of Python objects stand for strings."""
-    given = (
+    dtypes = (
         {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
     )
-    for key in given:
+    for key in dtypes:
         if not isinstance(key, str):
             raise type_error("schema", f"keys are strings, got {key!r}")
-    return {key: as_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in given.items()}
+    return {key: as_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in dtypes.items()}
 
 
 def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
@@ -179,48 +179,48 @@ def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
             raise value_error("schema", f"{key!r} is not among the keys {sorted(known)}")
 
 
-def as_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
+def as_mapping(value: Any, argument: str, what: str) -> Mapping[Any, Any]:
     """The mapping that was given."""
-    if not isinstance(given, Mapping):
-        raise type_error(argument, f"expected a dict from {what}, got {type(given).__name__}")
-    return given
+    if not isinstance(value, Mapping):
+        raise type_error(argument, f"expected a dict from {what}, got {type(value).__name__}")
+    return value
 
 
-def as_list(given: Any, argument: str, what: str) -> list[Any]:
+def as_list(value: Any, argument: str, what: str) -> list[Any]:
     """The items of what was given."""
-    has_items = hasattr(given, "__iter__") and getattr(given, "ndim", 1) > 0
-    if isinstance(given, (str, bytes)) or not has_items:
-        raise type_error(argument, f"expected a list of {what}, got {type(given).__name__}")
-    return list(given)
+    has_items = hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0
+    if isinstance(value, (str, bytes)) or not has_items:
+        raise type_error(argument, f"expected a list of {what}, got {type(value).__name__}")
+    return list(value)
 
 
 def words_of(key: str, words: Any) -> list[str]:
     """A vocabulary: strings, none of them twice."""
-    known = as_list(words, f"vocabularies of {key!r}", "words")
-    for i, word in enumerate(known):
+    result = as_list(words, f"vocabularies of {key!r}", "words")
+    for i, word in enumerate(result):
         if not isinstance(word, str):
             raise type_error(
                 "vocabularies", f"word {i} of {key!r}: expected a string, got {type(word).__name__}"
             )
-    if len(set(known)) != len(known):
-        twice = next(word for i, word in enumerate(known) if word in known[:i])
-        raise value_error("vocabularies", f"key {key!r} has the word {twice!r} twice")
-    return known
+    if len(set(result)) != len(result):
+        duplicate = next(word for i, word in enumerate(result) if word in result[:i])
+        raise value_error("vocabularies", f"key {key!r} has the word {duplicate!r} twice")
+    return result
 
 
-def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype, argument: str) -> Any:
+def word_as_id(value: Any, words: Sequence[str] | None, dtype: np.dtype, argument: str) -> Any:
     """The id of a word, where values are ids of words; anything else as it is."""
-    if not isinstance(given, str) or dtype.kind in "SUmM":
-        return given
+    if not isinstance(value, str) or dtype.kind in "SUmM":
+        return value
     if words is None:
-        raise value_error(argument, f"'{given}' does not fit {dtype} without a vocabulary", "pass a number")
-    if given not in words:
+        raise value_error(argument, f"'{value}' does not fit {dtype} without a vocabulary", "pass a number")
+    if value not in words:
         raise value_error(
             argument,
-            f"'{given}' is not one of the {len(words)} words of the vocabulary; "
+            f"'{value}' is not one of the {len(words)} words of the vocabulary; "
             "pass one of them, or a number",
         )
-    return words.index(given)
+    return words.index(value)
 
 
 #: The word of a vocabulary whose id is padding.
@@ -249,17 +249,17 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
     return array
 
 
-def refuse_mask(given: Any, argument: str) -> Any:
+def refuse_mask(value: Any, argument: str) -> Any:
     """What was given."""
-    if isinstance(given, np.ma.MaskedArray):
+    if isinstance(value, np.ma.MaskedArray):
         raise type_error(
             argument,
             "expected an array without a mask, got a masked array",
             "call filled() or compressed() first",
         )
-    if isinstance(given, (list, tuple)):
-        _core.refuse_cycles(given, argument)
-    return given
+    if isinstance(value, (list, tuple)):
+        _core.refuse_cycles(value, argument)
+    return value
 
 
 def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:
@@ -335,11 +335,11 @@ def is_zero(fill: Any) -> bool:
     return type(fill) is int and fill == 0
 
 
-def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype] | None:
+def row_of_ints(value: Any) -> np.ndarray[Any, np.dtype] | None:
     """Integers in one row, from a list of such, an array or a tensor; None where it is anything else."""
-    if type(given) is list:
-        return _core.row_of_ints(given)
-    numbers = given if type(given) is np.ndarray else as_ints(given)
+    if type(value) is list:
+        return _core.row_of_ints(value)
+    numbers = value if type(value) is np.ndarray else as_ints(value)
     plain = type(numbers) is np.ndarray and numbers.ndim == 1 and numbers.dtype.kind == "i"
     return numbers if plain else None
 
@@ -350,9 +350,9 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
         return numbers
     if isinstance(key, (str, bytes, dict, set)) or key is None:
         raise_index(key)
-    given = refuse_mask(as_ints(key), "index")
+    value = refuse_mask(as_ints(key), "index")
     try:
-        index = np.asarray(given)
+        index = np.asarray(value)
     except ValueError:
         raise_index(key)
     if index.size == 0 and not hasattr(key, "dtype"):
@@ -364,10 +364,10 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
     return index
 
 
-def raise_index(key: Any, of: str = "") -> NoReturn:
+def raise_index(key: Any, suffix: str = "") -> NoReturn:
     """Refuse a key that picks no sequences."""
     raise index_error(
         "",
         "sequences are chosen by ints, slices, ..., lists or arrays of integers or bools, "
-        f"not by {type(key).__name__}{of}",
+        f"not by {type(key).__name__}{suffix}",
     )

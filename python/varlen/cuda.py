@@ -60,7 +60,7 @@ class Status:
 
 
 # A forked child cannot use the driver that its parent started, so each process asks for itself.
-_known: dict[int, Status] = {}
+_status_cache: dict[int, Status] = {}
 
 
 def status() -> Status:
@@ -80,10 +80,10 @@ def status() -> Status:
     True
     """
     pid = os.getpid()
-    if pid not in _known:
-        _known.clear()
-        _known[pid] = _ask()
-    return _known[pid]
+    if pid not in _status_cache:
+        _status_cache.clear()
+        _status_cache[pid] = _ask()
+    return _status_cache[pid]
 
 
 def is_available() -> bool:
@@ -135,16 +135,16 @@ def _ask() -> Status:
     module = _module()
     if module is None:
         return Status("not built", f"varlen was built without CUDA: {_WHY_NOT[_core.cuda_state]}.")
-    found: dict[str, int | str] = module.probe()
-    code, count = found["code"], int(found["count"])
-    needs = f"built with CUDA {_version(found['runtime'])} for {module.__archs__}"
+    probe: dict[str, int | str] = module.probe()
+    code, count = probe["code"], int(probe["count"])
+    needs = f"built with CUDA {_version(probe['runtime'])} for {module.__archs__}"
     if code == _SUCCESS and count > 0:
-        more = "" if count == 1 else f" and {count - 1} more"
-        return Status("ok", f"CUDA is ready: {found['name']}{more}; varlen was {needs}.", count)
-    if code == _INSUFFICIENT_DRIVER and found["driver"] == 0:
+        rest = "" if count == 1 else f" and {count - 1} more"
+        return Status("ok", f"CUDA is ready: {probe['name']}{rest}; varlen was {needs}.", count)
+    if code == _INSUFFICIENT_DRIVER and probe["driver"] == 0:
         return Status("no driver", f"There is no CUDA driver on this machine; varlen was {needs}.")
     if code == _INSUFFICIENT_DRIVER:
-        driver = _version(found["driver"])
+        driver = _version(probe["driver"])
         return Status(
             "driver too old", f"The CUDA driver is too old: it knows CUDA {driver}, varlen was {needs}."
         )
@@ -152,13 +152,13 @@ def _ask() -> Status:
         return Status("no device", f"The CUDA driver sees no device; varlen was {needs}.")
     if code == _NO_KERNEL_IMAGE:
         return Status(
-            "no kernel image", f"varlen's kernels do not run on {found['name']}: it was {needs}.", count
+            "no kernel image", f"varlen's kernels do not run on {probe['name']}: it was {needs}.", count
         )
     if code == _INITIALIZATION:
         return Status(
             "forked", "CUDA cannot be used in a forked child of a process that used it; spawn it instead."
         )
-    return Status("error", f"CUDA cannot be used: {found['text']} (error {code}); varlen was {needs}.", count)
+    return Status("error", f"CUDA cannot be used: {probe['text']} (error {code}); varlen was {needs}.", count)
 
 
 def _version(number: int | str) -> str:

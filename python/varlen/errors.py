@@ -48,8 +48,8 @@ def error_of(
         error.number = number
     fields = {"argument": argument, "advice": advice, "file": os.fspath(file), "place": place}
     fields["context"] = context
-    told: ErrorT = with_fields(error, **{name: value for name, value in fields.items() if value})
-    return told
+    result: ErrorT = with_fields(error, **{name: value for name, value in fields.items() if value})
+    return result
 
 
 value_error = partial(error_of, ValueError)
@@ -78,8 +78,8 @@ def row_error(
     """An error about the value of a column in a row; `place_row` says where that row is."""
     error: Any = ValueError("")
     error.argument, error.fault, error.rest, error.advice, error.code = argument, fault, rest, advice, code
-    placed: ValueError = place_row(error, row)
-    return placed
+    result: ValueError = place_row(error, row)
+    return result
 
 
 def place_row(error: RaisedT, row: int, where: str | None = None) -> RaisedT:
@@ -97,11 +97,11 @@ def as_record(error: Exception, *kinds: type[Exception], text: str | None = None
     """
     is_ours = "reason" in vars(error)
     stays = type(error) in kinds or (is_ours and isinstance(error, kinds))
-    made: Any = error if stays else next((kind for kind in kinds if isinstance(error, kind)), kinds[0])("")
-    vars(made).update(vars(error))
+    result: Any = error if stays else next((kind for kind in kinds if isinstance(error, kind)), kinds[0])("")
+    vars(result).update(vars(error))
     if not is_ours:
-        made.reason = str(error) if text is None else text
-    record: Exception = _tell(made)
+        result.reason = str(error) if text is None else text
+    record: Exception = _tell(result)
     return record
 
 
@@ -124,9 +124,9 @@ def name_place(error: Exception, place: str, *kinds: type[Exception], advice: st
 
     Its argument stays. It is one of these kinds, or stays of its own.
     """
-    made = as_record(error, *(kinds or (_own_kind(error),)))
-    context = ": ".join(filter(None, (place, vars(made).get("context"))))
-    return with_fields(made, context=context, **_more_advice(made, advice))
+    result = as_record(error, *(kinds or (_own_kind(error),)))
+    context = ": ".join(filter(None, (place, vars(result).get("context"))))
+    return with_fields(result, context=context, **_more_advice(result, advice))
 
 
 def name_item(error: Exception, item: str, *kinds: type[Exception], advice: str = "") -> Exception:
@@ -156,8 +156,8 @@ def tell_cause(error: Exception) -> Exception:
     """The same error, whose reason ends in what caused it, where anything did."""
     if error.__cause__ is None:
         return error
-    made = as_record(error, type(error))
-    return with_fields(made, reason=f"{vars(made)['reason']} ({error.__cause__})")
+    result = as_record(error, type(error))
+    return with_fields(result, reason=f"{vars(result)['reason']} ({error.__cause__})")
 
 
 class _RecordType(type):
@@ -209,7 +209,7 @@ def is_of_row(error: BaseException) -> TypeGuard[_OfRow]:
 
 
 def name_argument(
-    error: RaisedT, to: str | None = None, /, *, advice: str | None = None, **names: str
+    error: RaisedT, new_name: str | None = None, /, *, advice: str | None = None, **names: str
 ) -> RaisedT:
     """The same error about an argument of the caller: `to`, or what its own argument is called in `names`.
 
@@ -220,9 +220,11 @@ def name_argument(
     if not argument:
         return error
     whole, bracket, item = argument.partition("[")
-    if to is None and argument not in names and whole not in names:
+    if new_name is None and argument not in names and whole not in names:
         return error
-    record.argument = to if to is not None else names.get(argument) or f"{names[whole]}{bracket}{item}"
+    record.argument = (
+        new_name if new_name is not None else names.get(argument) or f"{names[whole]}{bracket}{item}"
+    )
     if advice is not None:
         record.advice = advice
     return _tell(error)
@@ -254,8 +256,8 @@ class naming:
 
     __slots__ = ("_advice", "_names", "_to")
 
-    def __init__(self, to: str | None = None, /, *, advice: str | None = None, **names: str) -> None:
-        self._to, self._advice, self._names = to, advice, names
+    def __init__(self, new_name: str | None = None, /, *, advice: str | None = None, **names: str) -> None:
+        self._to, self._advice, self._names = new_name, advice, names
 
     def __enter__(self) -> None: ...
 

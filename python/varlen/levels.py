@@ -22,15 +22,15 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     Where `count` is None they say themselves how many rows there are.
     """
     if (lengths is None) + (offsets is None) + (levels is None) != 2:
-        named = {"lengths": lengths, "offsets": offsets, "levels": levels}
-        names = " and ".join(name for name, value in named.items() if value is not None)
+        options = {"lengths": lengths, "offsets": offsets, "levels": levels}
+        names = " and ".join(name for name, value in options.items() if value is not None)
         raise type_error("", f"expected exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
-    given = lengths if lengths is not None else levels if offsets is None else offsets
-    if tracing.is_tracing() if type(given) is np.ndarray else tracing.is_traced(given):
-        return tracing.levels_of(given, name, count)
+    arguments = lengths if lengths is not None else levels if offsets is None else offsets
+    if tracing.is_tracing() if type(arguments) is np.ndarray else tracing.is_traced(arguments):
+        return tracing.levels_of(arguments, name, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
-    result = each_level(given, make, name, count)
+    result = each_level(arguments, make, name, count)
     if not result:
         raise value_error(name, "a Ragged needs at least one level")
     check_levels(count, result, name)
@@ -76,8 +76,8 @@ def flatten_levels(levels: Levels) -> Level:
     Kept by the levels themselves: asked for again, it is the same object, or one that shares its numbers.
     """
     if tracing.is_tracing():
-        traced: Level = tracing.flatten_levels(levels)
-        return traced
+        graph_level: Level = tracing.flatten_levels(levels)
+        return graph_level
     flat = levels[-1]
     for level in levels[-2::-1]:
         flat = level.compose(flat)
@@ -87,40 +87,40 @@ def flatten_levels(levels: Levels) -> Level:
 def equal_lengths(count: int, length: int) -> Level:
     """The level of `count` sequences that are all equally long."""
     if tracing.is_tracing():
-        traced: Any = tracing.equal_lengths(count, length)
-        return cast("Level", traced)
+        graph_level: Any = tracing.equal_lengths(count, length)
+        return cast("Level", graph_level)
     return Level.from_offsets(np.arange(count + 1) * length)
 
 
 def scale_level(level: Level, times: int) -> Level:
     """The level of sequences so many times as long."""
     if tracing.is_tracing():
-        traced: Any = tracing.TracedLevel(tracing.offsets_of(level) * times, level.total * times)
-        return cast("Level", traced)
+        graph_level: Any = tracing.TracedLevel(tracing.offsets_of(level) * times, level.total * times)
+        return cast("Level", graph_level)
     return Level.from_offsets(level.offsets * times)
 
 
 def levels_over_rows(levels: Levels) -> Levels:
     """Each level as it cuts the rows, through all that nest below it; the innermost is shared."""
-    found = [levels[-1]]
+    result = [levels[-1]]
     for level in reversed(levels[:-1]):
-        found.append(level.compose(found[-1]))
-    return tuple(reversed(found))
+        result.append(level.compose(result[-1]))
+    return tuple(reversed(result))
 
 
-def nest_levels(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
+def nest_levels(row_levels: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
     """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`."""
     if empty not in (None, "before", "after"):
         raise value_error("empty", f"expected 'before' or 'after', got {empty!r}")
     levels = []
-    for d, (above, below) in enumerate(pairwise(over), first):
-        if above.total != below.total:
-            fault = f"the lengths of level {d} add up to {above.total}, those of level {d + 1}"
-            raise error_of(ValueError, argument, f"{fault} to {below.total}")
-        if len(above) == 0 and len(below):
-            fault = f"level {d} has no sequences, but level {d + 1} has {len(below)}"
+    for d, (parent, child) in enumerate(pairwise(row_levels), first):
+        if parent.total != child.total:
+            fault = f"the lengths of level {d} add up to {parent.total}, those of level {d + 1}"
+            raise error_of(ValueError, argument, f"{fault} to {child.total}")
+        if len(parent) == 0 and len(child):
+            fault = f"level {d} has no sequences, but level {d + 1} has {len(child)}"
             raise error_of(ValueError, argument, fault)
-        ends, cuts = below.offsets, above.offsets[1:-1]
+        ends, cuts = child.offsets, parent.offsets[1:-1]
         left, right = np.searchsorted(ends, cuts), np.searchsorted(ends, cuts, side="right")
         unclear = left == right if empty else right - left != 1
         if unclear.any():
@@ -131,35 +131,35 @@ def nest_levels(over: Levels, argument: str, empty: str | None = None, first: in
             fault = f"{where} beside an empty sequence of level {d + 1}"
             raise error_of(ValueError, argument, fault, "pass empty='before' or empty='after'")
         inner = left if empty == "after" else right - 1
-        edges = ([0], inner, [len(below)]) if len(above) else ([0],)
+        edges = ([0], inner, [len(child)]) if len(parent) else ([0],)
         levels.append(Level.from_offsets(np.concatenate(edges)))
-    return (*levels, over[-1])
+    return (*levels, row_levels[-1])
 
 
-def counted_before(there: Any) -> Any:
+def counted_before(marks: Any) -> Any:
     """How many of bools are True before each place, and in all: int64 (n + 1,)."""
     if tracing.is_tracing():
-        return tracing.tensors.counted_before(there)
-    counts = np.zeros(len(there) + 1, np.int64)
-    np.cumsum(there, out=counts[1:])
+        return tracing.tensors.counted_before(marks)
+    counts = np.zeros(len(marks) + 1, np.int64)
+    np.cumsum(marks, out=counts[1:])
     return counts
 
 
-def reindex(level: Level, before: Any) -> Level:
+def reindex(level: Level, counts: Any) -> Level:
     """The level after items were repeated or removed: before[i] new items lie in front of old item i."""
     if tracing.is_tracing():
-        traced: Any = tracing.TracedLevel(before[tracing.offsets_of(level)], None)
-        return cast("Level", traced)
-    return Level.from_offsets(before[level.offsets])
+        graph_level: Any = tracing.TracedLevel(counts[tracing.offsets_of(level)], None)
+        return cast("Level", graph_level)
+    return Level.from_offsets(counts[level.offsets])
 
 
 def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
     """The level that a caller means, counted from the outermost; negatives count from the innermost."""
     depth = len(levels)
-    at = as_int(level, argument, -(2**63))
-    if not -depth <= at < depth:
-        raise index_error(argument, f"{at} is out of range for {depth} levels")
-    return at % depth
+    place = as_int(level, argument, -(2**63))
+    if not -depth <= place < depth:
+        raise index_error(argument, f"{place} is out of range for {depth} levels")
+    return place % depth
 
 
 def not_empty(level: Level) -> None:
@@ -169,79 +169,79 @@ def not_empty(level: Level) -> None:
             "lengths", "lengths on a device may contain 0, which the host cannot see", "pass empty="
         )
     if len(level) and level.shortest == 0:
-        at = int((level.lengths == 0).argmax())
-        raise error_of(ValueError, "lengths", f"sequence {at} is empty", "pass empty= for its result")
+        place = int((level.lengths == 0).argmax())
+        raise error_of(ValueError, "lengths", f"sequence {place} is empty", "pass empty= for its result")
 
 
-def first_longer(level: Level, most: int) -> int | None:
-    """The first sequence of more rows than `most`, or None."""
-    if level.longest <= most:
+def first_longer(level: Level, limit: int) -> int | None:
+    """The first sequence of more rows than `limit`, or None."""
+    if level.longest <= limit:
         return None
-    is_longer = level.lengths > most
+    is_longer = level.lengths > limit
     return int(is_longer.argmax()) if is_longer.any() else None
 
 
-def each_level(given: Any, make: Callable[..., Level], name: str, count: int | None = None) -> Levels:
+def each_level(value: Any, make: Callable[..., Level], name: str, count: int | None = None) -> Levels:
     """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
 
     Of numbers on a device they are told how many rows there are: `count` for the innermost.
     """
-    if type(given) is Level:
-        return (given,)
-    if type(given) is np.ndarray and name != "levels":
-        return (level_from(given, make, name),)
-    if is_on_device(given) and name != "levels":
-        return (level_from(given, make, name, count),)
-    nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
-    if name == "levels" and not nested and not isinstance(given, (list, tuple)):
+    if type(value) is Level:
+        return (value,)
+    if type(value) is np.ndarray and name != "levels":
+        return (level_from(value, make, name),)
+    if is_on_device(value) and name != "levels":
+        return (level_from(value, make, name, count),)
+    nested = isinstance(value, (list, tuple)) and any(hasattr(x, "__len__") for x in value)
+    if name == "levels" and not nested and not isinstance(value, (list, tuple)):
         raise type_error(
             "levels", "expected a tuple of levels, outermost first", "pass a single array as offsets="
         )
     if not nested and name != "levels":
-        return (level_from(given, make, name),)
-    many = len(given) > 1
-    made: Levels = ()
-    for d, x in reversed(tuple(enumerate(given))):
-        below = len(made[0]) if made else count
-        made = (level_from(x, make, f"{name}[{d}]" if many else name, below), *made)
-    return made
+        return (level_from(value, make, name),)
+    is_list = len(value) > 1
+    levels: Levels = ()
+    for d, x in reversed(tuple(enumerate(value))):
+        rows = len(levels[0]) if levels else count
+        levels = (level_from(x, make, f"{name}[{d}]" if is_list else name, rows), *levels)
+    return levels
 
 
-def is_on_device(given: Any) -> bool:
+def is_on_device(value: Any) -> bool:
     """Whether it is an array or a tensor on a device that there are kernels for."""
-    if isinstance(given, (np.ndarray, list, tuple)) or tracing.is_tracing():
+    if isinstance(value, (np.ndarray, list, tuple)) or tracing.is_tracing():
         return False
-    is_cuda = getattr(given, "is_cuda", None)  # of a tensor, which makes the other one at each call
-    shows = hasattr(given, "__cuda_array_interface__") if is_cuda is None else is_cuda
-    return bool(shows) and is_placed(given)
+    is_cuda = getattr(value, "is_cuda", None)  # of a tensor, which makes the other one at each call
+    shows = hasattr(value, "__cuda_array_interface__") if is_cuda is None else is_cuda
+    return bool(shows) and is_placed(value)
 
 
-def level_from(given: Any, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:
+def level_from(value: Any, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:
     """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
 
     `count` is how many rows there are, which numbers on a device do not show.
     """
-    if isinstance(given, Level):
-        return given
+    if isinstance(value, Level):
+        return value
     try:
-        if type(given) is np.ndarray:
-            return make(given)
-        if is_on_device(given) and make in (Level.from_lengths, Level.from_offsets):
-            return make(given, total=count)
-        return make(as_ints(given))
+        if type(value) is np.ndarray:
+            return make(value)
+        if is_on_device(value) and make in (Level.from_lengths, Level.from_offsets):
+            return make(value, total=count)
+        return make(as_ints(value))
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         raise name_argument(error, argument) from None
 
 
-def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:
+def nested_levels(value: Any, make: Callable[[Any], Level], argument: str) -> Levels:
     """One Level for each array of a list, outermost first; not yet compared with each other."""
-    each = as_list(given, argument, "arrays, one a level")
-    if not each:
+    items = as_list(value, argument, "arrays, one a level")
+    if not items:
         raise value_error(argument, "a Ragged needs at least one level")
-    for d, item in enumerate(each):
+    for d, item in enumerate(items):
         if not hasattr(item, "__len__") or getattr(item, "ndim", 1) == 0:
             kind = type(item).__name__
             raise type_error(
                 argument, f"expected a list of arrays, one per level; item {d} is of type {kind}"
             )
-    return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(each))
+    return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(items))

@@ -15,7 +15,7 @@ from varlen._core import Level, RaggedBase
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _never(given: Any) -> bool:
+def _never(value: Any) -> bool:
     return False
 
 
@@ -102,7 +102,7 @@ def eager_only(what: str = "") -> Callable[[F], F]:
     return mark
 
 
-def known(condition: Any) -> bool:
+def holds_surely(condition: Any) -> bool:
     """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes."""
     return bool(tensors.known(condition) if is_tracing() else condition)
 
@@ -125,12 +125,12 @@ def offsets_of(level: Any) -> Any:
     return tensors.offsets_tensor(level) if type(level) is Level else level
 
 
-def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:
+def levels_of(value: Any, name: str, count: Any) -> tuple[Any, ...]:
     """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows."""
-    several = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
-    each = list(given) if several and type(given) is not TracedLevel else [given]
+    several = isinstance(value, (list, tuple)) and any(hasattr(x, "__len__") for x in value)
+    items = list(value) if several and type(value) is not TracedLevel else [value]
     levels: list[Any] = []
-    for lengths in reversed(each):
+    for lengths in reversed(items):
         levels.insert(0, level_of(lengths, name, count))
         count = count_of(levels[0])
     return tuple(levels)
@@ -139,18 +139,18 @@ def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:
 _SAID = "the lengths add up to {}, but there are {} values"
 
 
-def level_of(given: Any, name: str = "lengths", count: Any = None, said: str = _SAID) -> Any:
+def level_of(value: Any, name: str = "lengths", count: Any = None, message: str = _SAID) -> Any:
     """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
 
     What comes from outside is checked when the graph runs, here and nowhere else, whether its numbers are
-    used or not. `count` is None where they alone say how many rows there are; `said` is what an error
+    used or not. `count` is None where they alone say how many rows there are; `message` is what an error
     says of both.
     """
-    if type(given) is Level or type(given) is TracedLevel:
+    if type(value) is Level or type(value) is TracedLevel:
         if count is not None:
-            tensors.checked_offsets(offsets_of(given), "levels", count, said)
-        return given
-    return TracedLevel(tensors.checked_offsets(given, name, count, said), count)
+            tensors.checked_offsets(offsets_of(value), "levels", count, message)
+        return value
+    return TracedLevel(tensors.checked_offsets(value, name, count, message), count)
 
 
 def equal_lengths(count: Any, length: Any) -> TracedLevel:

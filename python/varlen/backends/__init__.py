@@ -33,9 +33,9 @@ def backend_of(first: Any, *others: Any) -> Backend:
     except KeyError:
         backend = _look_up(first)
     if others:
-        for each in others:
+        for other in others:
             if backend is arrays:
-                backend = _BACKENDS.get(type(each)) or _look_up(each)
+                backend = _BACKENDS.get(type(other)) or _look_up(other)
     if backend is arrays or not tracing.is_tracing():
         return backend
     tracing.tensors.trace_from_callers()

@@ -26,16 +26,16 @@ class Blocks:
 
     rows: Ints
     cols: Ints
-    transposed: bool = False
+    is_transposed: bool = False
 
     @property
     def shape(self) -> tuple[Ints, Ints]:
         """Rows and columns as they are taken."""
-        return (self.cols, self.rows) if self.transposed else (self.rows, self.cols)
+        return (self.cols, self.rows) if self.is_transposed else (self.rows, self.cols)
 
-    def with_transposed(self, transposed: bool) -> Blocks:
+    def with_transposed(self, transpose: bool) -> Blocks:
         """The same matrices, transposed or as they are."""
-        return Blocks(self.rows, self.cols, transposed)
+        return Blocks(self.rows, self.cols, transpose)
 
 
 def multiply_blocks(
@@ -49,7 +49,7 @@ def multiply_blocks(
 ) -> Any:
     """The products of matrices that lie end to end, end to end: neighbours of one shape in one call."""
 
-    def reordered(flat: Any, sizes: Ints, order: Ints) -> Any:
+    def reorder(flat: Any, sizes: Ints, order: Ints) -> Any:
         """Matrices in another order."""
         return gather(flat, (Level.from_lengths(sizes),), order)[0]
 
@@ -60,17 +60,17 @@ def multiply_blocks(
     cuts = _runs(shapes)
     sorted_cuts = _runs(shapes[:, order])
     moved_bytes = int(sizes.sum()) * a.dtype.itemsize
-    together = (len(cuts) - len(sorted_cuts)) * CALL > moved_bytes
-    if together:
+    by_shape = (len(cuts) - len(sorted_cuts)) * CALL > moved_bytes
+    if by_shape:
         cuts, shapes = sorted_cuts, shapes[:, order]
         same_rows = b is a and A.rows is B.rows and A.cols is B.cols
-        a = reordered(a, sizes[0], order)
-        b = a if same_rows else reordered(b, sizes[1], order)
+        a = reorder(a, sizes[0], order)
+        b = a if same_rows else reorder(b, sizes[1], order)
         sizes = sizes[:, order]
     result = empty(int(sizes[2].sum()), a)
     ends = np.concatenate((np.zeros((3, 1), np.int64), np.cumsum(sizes, axis=1)), axis=1)[:, cuts]
     runs = np.concatenate((ends[:, :-1], ends[:, 1:], shapes[:, cuts[:-1]], np.diff(cuts)[None]))
-    ta, tb = A.transposed, B.transposed
+    ta, tb = A.is_transposed, B.is_transposed
     for a0, b0, c0, a1, b1, c1, p, k, q, count in runs.T.tolist():
         if c0 == c1:
             continue
@@ -83,11 +83,11 @@ def multiply_blocks(
         x = x.reshape(count, k, p).swapaxes(1, 2) if ta else x.reshape(count, p, k)
         y = y.reshape(count, q, k).swapaxes(1, 2) if tb else y.reshape(count, k, q)
         multiply(x, y, out=z.reshape(count, p, q))
-    return reordered(result, sizes[2], np.argsort(order)) if together else result
+    return reorder(result, sizes[2], np.argsort(order)) if by_shape else result
 
 
 def _runs(shapes: Ints) -> Ints:
     """Where matrices of another shape begin, and the end."""
     n = shapes.shape[1]
-    changed = np.flatnonzero((shapes[:, 1:] != shapes[:, :-1]).any(axis=0)) + 1
-    return np.concatenate(([0], changed, [n])) if n else np.zeros(1, np.int64)
+    changes = np.flatnonzero((shapes[:, 1:] != shapes[:, :-1]).any(axis=0)) + 1
+    return np.concatenate(([0], changes, [n])) if n else np.zeros(1, np.int64)

@@ -40,8 +40,8 @@ class Bridge:
 
     def device_of(self, values: Any) -> str:
         """Where values are."""
-        seen = self.to_library(values)
-        return self.look_up(seen).device_of(seen)
+        array = self.to_library(values)
+        return self.look_up(array).device_of(array)
 
     def __getattr__(self, verb: str) -> Any:
         if verb[:1] == "_" or not hasattr(Backend, verb):
@@ -50,9 +50,9 @@ class Bridge:
 
     def as_rows(self, x: Any, argument: str = "values") -> Any:
         """Rows, which lie end to end; `x` itself where they do."""
-        seen = self.to_library(x)
-        rows = self.look_up(seen).as_rows(seen, argument)
-        return x if rows is seen else self.from_library(rows)
+        array = self.to_library(x)
+        rows = self.look_up(array).as_rows(array, argument)
+        return x if rows is array else self.from_library(rows)
 
     def as_array(self, x: Any, argument: str) -> Any:
         """An array: itself."""
@@ -65,67 +65,67 @@ class Bridge:
 
     def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
         """The result of `call` on rows that it only moves; the rows come first in it."""
-        seen = self.to_library(values)
-        rows, rest = self.look_up(seen).apply_rows(seen, call)
+        array = self.to_library(values)
+        rows, rest = self.look_up(array).apply_rows(array, call)
         return self.from_library(rows), rest
 
     def in_parts(self, values: Any, add: Callable[[Any], Any]) -> Any:
         """The result of `add`, which adds rows up; complex numbers are passed as two columns."""
-        seen = self.to_library(values)
-        there = self.look_up(seen)
+        array = self.to_library(values)
+        backend = self.look_up(array)
         return self.from_library(
-            there.in_parts(seen, lambda rows: self._seen_in(add(self.from_library(rows)), {}))
+            backend.in_parts(array, lambda rows: self._seen_in(add(self.from_library(rows)), {}))
         )
 
     def like(self, array: Any, values: Any) -> Any:
         """An array of the host beside values: a copy, which nobody else writes."""
         if isinstance(array, self.kind):
             return array
-        seen = self.to_library(values)
-        return self.from_library(self.look_up(seen).like(np.array(array), seen))
+        model = self.to_library(values)
+        return self.from_library(self.look_up(model).like(np.array(array), model))
 
     from_memory = like
 
     def _run(self, verb: str, /, *args: Any, **kwargs: Any) -> Any:
         if not self.mutable:
             self._refuse_writing(verb, args, kwargs)
-        before: dict[int, Any] = {}
-        seen = [self._seen_in(x, before) for x in args]
-        named = {key: self._seen_in(x, before) for key, x in kwargs.items()}
+        origins: dict[int, Any] = {}
+        arrays = [self._seen_in(x, origins) for x in args]
+        options = {key: self._seen_in(x, origins) for key, x in kwargs.items()}
         if verb in _WRITES and not self.mutable:
-            seen[0] = seen[0].copy()
-        first = next((array for array, _ in before.values()), None)
-        result = getattr(self.look_up(first), verb)(*seen, **named)
+            arrays[0] = arrays[0].copy()
+        first = next((array for array, _ in origins.values()), None)
+        result = getattr(self.look_up(first), verb)(*arrays, **options)
         if verb in _ON_HOST:
             return result
         if verb in _FIRST:
-            return (self._given_in(result[0], before), *result[1:])
-        return self._given_in(result, before)
+            return (self._given_in(result[0], origins), *result[1:])
+        return self._given_in(result, origins)
 
-    def _seen_in(self, x: Any, before: dict[int, Any]) -> Any:
-        """Arrays, and those in lists and dicts, as they are seen; `before` says what they were."""
+    def _seen_in(self, x: Any, origins: dict[int, Any]) -> Any:
+        """Arrays, and those in lists and dicts, as they are seen; `origins` says what they were."""
         if isinstance(x, self.kind):
             array = self.to_library(x)
-            before[id(array)] = array, x
+            origins[id(array)] = array, x
             return array
         if type(x) is list or type(x) is tuple:
-            return type(x)(self._seen_in(each, before) for each in x)
-        return {key: self._seen_in(each, before) for key, each in x.items()} if type(x) is dict else x
+            return type(x)(self._seen_in(item, origins) for item in x)
+        return {key: self._seen_in(item, origins) for key, item in x.items()} if type(x) is dict else x
 
-    def _given_in(self, x: Any, before: dict[int, Any]) -> Any:
-        if id(x) in before:
-            return before[id(x)][1]
+    def _given_in(self, x: Any, origins: dict[int, Any]) -> Any:
+        if id(x) in origins:
+            return origins[id(x)][1]
         if type(x) is list or type(x) is tuple:
-            return type(x)(self._given_in(each, before) for each in x)
+            return type(x)(self._given_in(item, origins) for item in x)
         is_array = hasattr(x, "shape") and not isinstance(x, np.generic)
         return self.from_library(x) if is_array else x
 
     def _refuse_writing(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        given = dict(zip(_parameters(verb), args, strict=False)) | kwargs
-        if isinstance(given.get("kwargs"), dict):
-            given |= given["kwargs"]
-        if given.get("out") is not None or given.get("inplace"):
-            name = "out" if given.get("out") is not None else "inplace"
+        arguments = dict(zip(_parameters(verb), args, strict=False)) | kwargs
+        if isinstance(arguments.get("kwargs"), dict):
+            arguments |= arguments["kwargs"]
+        if arguments.get("out") is not None or arguments.get("inplace"):
+            name = "out" if arguments.get("out") is not None else "inplace"
             raise type_error(
                 name, f"arrays of {self.name} cannot be written", "leave it out and use the result"
             )

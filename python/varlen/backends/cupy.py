@@ -27,9 +27,9 @@ class CupyLibrary(Library):
 
     def device_of(self, x: Any) -> contextlib.AbstractContextManager[Any]:
         """Where new arrays lie on the device of another."""
-        return contextlib.nullcontext() if x is None else self.at(x.device.id)
+        return contextlib.nullcontext() if x is None else self.guard(x.device.id)
 
-    def at(self, device: int) -> contextlib.AbstractContextManager[Any]:
+    def guard(self, device: int) -> contextlib.AbstractContextManager[Any]:
         """Where new arrays lie on a device."""
         guard: contextlib.AbstractContextManager[Any] = self.xp.cuda.Device(device)
         return guard
@@ -40,7 +40,7 @@ class CupyLibrary(Library):
         count = int(self.xp.cuda.runtime.getDeviceCount())
         if number is None or not 0 <= number < count:
             raise value_error("device", f"expected one of cuda:0 to cuda:{count - 1}, got {device!r}")
-        return self.at(number)
+        return self.guard(number)
 
     def to_device(self, x: Any, device: Any, non_blocking: bool) -> Any:
         """An array on a device: itself where it lies there; as one of NumPy on the CPU."""
@@ -49,7 +49,7 @@ class CupyLibrary(Library):
             return self.xp.asnumpy(x, blocking=False) if non_blocking else self.xp.asnumpy(x)
         if number == x.device.id:
             return x
-        with self.at(number):
+        with self.guard(number):
             return x.copy()
 
     def number_of(self, device: Any) -> int | None:
@@ -67,7 +67,7 @@ class CupyLibrary(Library):
 
     def empty(self, shape: tuple[int, ...], dtype: Any, device: int) -> Any:
         """Fresh memory on a device."""
-        with self.at(device):
+        with self.guard(device):
             return self.xp.empty(shape, dtype)
 
     def contiguous(self, x: Any) -> Any:

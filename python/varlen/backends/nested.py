@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], Levels]:
+def nested_rows(data: Any, kind: Any, one: str, plural: str) -> tuple[list[Any], Levels]:
     """The arrays in nested lists, in order, and their levels; a list of scalars is a sequence too."""
     _core.refuse_cycles(data, "data")
     levels: list[Level] = []
@@ -43,7 +43,7 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
     if not (rows and rows[0].ndim == 0):
         levels.append(Level([len(row) for row in rows]))
     elif not levels:
-        raise value_error("data", f"expected {many} of one dimension and more inside a list, got numbers")
+        raise value_error("data", f"expected {plural} of one dimension and more inside a list, got numbers")
     return rows, tuple(levels)
 
 
@@ -68,8 +68,8 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
 
 
 def _same_layout(part: Any, first: Any) -> bool:
-    same = part.dtype == first.dtype and part.ndim == first.ndim
-    return bool(same and part.shape[1:] == first.shape[1:])
+    is_same = part.dtype == first.dtype and part.ndim == first.ndim
+    return bool(is_same and part.shape[1:] == first.shape[1:])
 
 
 def _name_of(x: Any) -> str:

@@ -22,12 +22,12 @@ class NumbaBridge(Bridge):
     def to_library(self, x: Any) -> Any:
         """An array as one of CuPy, whose current stream waits for that of the array by an event."""
         cupy = cupy_for("an array of Numba")
-        shown = x.__cuda_array_interface__
-        address, size = shown["data"][0], x.size * x.dtype.itemsize
+        spec = x.__cuda_array_interface__
+        address, size = spec["data"][0], x.size * x.dtype.itemsize
         memory = cupy.cuda.UnownedMemory(address, size, x)
-        at = cupy.cuda.MemoryPointer(memory, 0)
-        array = cupy.ndarray(tuple(shown["shape"]), np.dtype(shown["typestr"]), at, shown.get("strides"))
-        stream, current = shown.get("stream"), cupy.cuda.get_current_stream()
+        pointer = cupy.cuda.MemoryPointer(memory, 0)
+        array = cupy.ndarray(tuple(spec["shape"]), np.dtype(spec["typestr"]), pointer, spec.get("strides"))
+        stream, current = spec.get("stream"), cupy.cuda.get_current_stream()
         if stream is not None and stream != current.ptr:
             current.wait_event(cupy.cuda.ExternalStream(stream).record())
         return array
@@ -40,5 +40,5 @@ class NumbaBridge(Bridge):
         current = cupy.cuda.get_current_stream()
         if current.ptr != cupy.cuda.Stream.null.ptr:
             cupy.cuda.Stream.null.wait_event(current.record())
-        made: Any = cuda.as_cuda_array  # has no types
-        return made(array, sync=False)
+        wrap: Any = cuda.as_cuda_array  # has no types
+        return wrap(array, sync=False)

@@ -18,8 +18,8 @@ def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
     kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
     if (kind and kind in "biu") or _are_numbers(values, complexes):
         return values
-    known = "numbers" if complexes else "bool, integers or floats"
-    raise type_error(argument, f"expected {known}, got {_name(values.dtype)}")
+    kinds = "numbers" if complexes else "bool, integers or floats"
+    raise type_error(argument, f"expected {kinds}, got {_name(values.dtype)}")
 
 
 def floats(values: Any, argument: str) -> Any:
@@ -49,13 +49,13 @@ def conjugate(values: Any) -> Any:
     return values.conj() if is_complex(values) else values
 
 
-def as_row_dtype(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
-    """Numbers of the kind of `rows`, an array or a tensor; errors call the rows `of`."""
-    result = as_values(given, argument)
+def as_row_dtype(value: Any, argument: str, rows: Any, other: str = "input") -> Any:
+    """Numbers of the kind of `rows`, an array or a tensor; errors call the rows `other`."""
+    result = as_values(value, argument)
     if is_tensor(result) != is_tensor(rows):
         kind = "a tensor" if is_tensor(rows) else "an array"
-        raise type_error(argument, f"expected {kind} as {of} is one, got {type(given).__name__}")
-    one_device(result, argument, rows, of)
+        raise type_error(argument, f"expected {kind} as {other} is one, got {type(value).__name__}")
+    one_device(result, argument, rows, other)
     return numbers(result, argument, True)
 
 
@@ -66,26 +66,26 @@ def widen_halves(values: Any) -> Any:
     return values.float() if is_tensor(values) else values.astype(np.float32)
 
 
-def as_of(result: Any, *given: Any) -> Any:
+def as_of(result: Any, *operands: Any) -> Any:
     """What was made of numbers that were widened: a half again where the numbers, as given, make one."""
-    if not any(_is_half(each.dtype) for each in given):
+    if not any(_is_half(x.dtype) for x in operands):
         return result
-    dtype = common_dtype(*given)
+    dtype = common_dtype(*operands)
     return cast(result, dtype) if _is_half(dtype) else result
 
 
-def gradient_as(result: Any, of: Any, *given: Any) -> Any:
-    """A gradient of `of` as `as_of` has it; the real part alone where `of` is real."""
-    result = as_of(result, *given)
-    if is_complex(of) or not is_complex(result):
+def gradient_as(result: Any, x: Any, *operands: Any) -> Any:
+    """A gradient of `x` as `as_of` has it; the real part alone where `x` is real."""
+    result = as_of(result, *operands)
+    if is_complex(x) or not is_complex(result):
         return result
     return as_values(result.real)
 
 
-def common_dtype(*given: Any) -> Any:
+def common_dtype(*operands: Any) -> Any:
     """The dtype that holds the numbers of several arrays, or of several tensors."""
-    dtype = given[0].dtype if is_tensor(given[0]) else given[0].dtype.newbyteorder("=")
-    for other in given[1:]:
+    dtype = operands[0].dtype if is_tensor(operands[0]) else operands[0].dtype.newbyteorder("=")
+    for other in operands[1:]:
         if other.dtype != dtype:
             dtype = _wider(dtype, other.dtype, is_tensor(other))
     return dtype
@@ -167,8 +167,8 @@ def _name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _wider(a: Any, b: Any, of_tensors: bool) -> Any:
-    if of_tensors:
+def _wider(a: Any, b: Any, is_torch: bool) -> Any:
+    if is_torch:
         from varlen.backends.torch.cast import shared_dtype
 
         return shared_dtype(a, b)

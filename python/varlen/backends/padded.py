@@ -29,7 +29,7 @@ def padded_einsum(verbs: Any, equation: Equation, values: list[Any], levels: Lev
     if flat is not None:
         return verbs.einsum(flat, *values)
     by_letter = dict(zip(equation.ragged[1:], levels, strict=True))
-    sizes = dict(zip(equation.fixed, extents, strict=True))
+    sizes = dict(zip(equation.fixed_letters, extents, strict=True))
     sequences = equation.ragged[0]
     groups = _groups(levels)
     parts = [
@@ -51,24 +51,24 @@ def padded_einsum(verbs: Any, equation: Equation, values: list[Any], levels: Lev
     if len(parts) == 1:
         return parts[0]
     order = np.concatenate(groups)
-    back = np.argsort(order)
+    inverse = np.argsort(order)
     if not prefix:
         axis = equation.out.index(sequences)
-        return verbs.take(verbs.concat(parts, axis), back, axis)
-    moved = {letter: Level.from_lengths(level.lengths[order]) for letter, level in by_letter.items()}
-    return verbs.gather(verbs.concat(parts, 0), nested_levels(equation.out[:prefix], moved, sizes), back)
+        return verbs.take(verbs.concat(parts, axis), inverse, axis)
+    nest = {letter: Level.from_lengths(level.lengths[order]) for letter, level in by_letter.items()}
+    return verbs.gather(verbs.concat(parts, 0), nested_levels(equation.out[:prefix], nest, sizes), inverse)
 
 
 def _as_one_axis(equation: Equation) -> str | None:
     """The equation where all terms have the sequences in the same way, as one axis; None where not."""
     prefixes = [term[: equation.prefix(term)] for term in (*equation.terms, equation.out)]
-    whole = next(prefix for prefix in prefixes if prefix)
+    head = next(prefix for prefix in prefixes if prefix)
     rest = [
         term[len(prefix) :] for term, prefix in zip((*equation.terms, equation.out), prefixes, strict=True)
     ]
-    if any(prefix not in ("", whole) for prefix in prefixes) or any(set(whole) & set(term) for term in rest):
+    if any(prefix not in ("", head) for prefix in prefixes) or any(set(head) & set(term) for term in rest):
         return None
-    terms = [whole[0] + term if prefix else term for prefix, term in zip(prefixes, rest, strict=True)]
+    terms = [head[0] + term if prefix else term for prefix, term in zip(prefixes, rest, strict=True)]
     if len(terms) == 2 and not set(terms[1]) <= set(terms[0]):
         return None
     return _in_letters(terms)
@@ -101,25 +101,25 @@ def _multiply_group(
     index: NDArray[np.int64],
     is_whole: bool,
 ) -> Any:
-    picked = {letter: Level.from_lengths(level.lengths[index]) for letter, level in levels.items()}
+    group = {letter: Level.from_lengths(level.lengths[index]) for letter, level in levels.items()}
     sequences = equation.ragged[0]
-    widths = {**sizes, **{letter: level.longest for letter, level in picked.items()}, sequences: len(index)}
+    widths = {**sizes, **{letter: level.longest for letter, level in group.items()}, sequences: len(index)}
     terms, blocks = list(equation.terms), []
     for term, x in zip(equation.terms, values, strict=True):
         prefix = equation.prefix(term)
         if prefix:
             nest = nested_levels(term[:prefix], levels, sizes)
             rows = x if is_whole else verbs.gather(x, nest, index)
-            nest = nested_levels(term[:prefix], picked, sizes)
+            nest = nested_levels(term[:prefix], group, sizes)
             blocks.append(verbs.pad(rows, nest, [widths[letter] for letter in term[1:prefix]]))
         elif sequences in term and not is_whole:
             blocks.append(verbs.take(x, index, term.index(sequences)))
         else:
             blocks.append(x)
-    repeated = "".join(letter for letter in equation.out if not any(letter in term for term in terms))
-    if repeated:
-        terms.append(repeated)
-        blocks.append(verbs.ones(values[0], tuple(widths[letter] for letter in repeated)))
+    extra_letters = "".join(letter for letter in equation.out if not any(letter in term for term in terms))
+    if extra_letters:
+        terms.append(extra_letters)
+        blocks.append(verbs.ones(values[0], tuple(widths[letter] for letter in extra_letters)))
     block = verbs.einsum(_in_letters([*terms, equation.out]), *blocks)
     prefix = equation.prefix(equation.out)
-    return verbs.unpad(block, nested_levels(equation.out[:prefix], picked, sizes)) if prefix else block
+    return verbs.unpad(block, nested_levels(equation.out[:prefix], group, sizes)) if prefix else block

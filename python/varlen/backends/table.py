@@ -153,14 +153,14 @@ class Backend(Protocol):
         values: Array,
         level: Level,
         descending: bool = ...,
-        most: int | None = ...,
+        limit: int | None = ...,
         with_values: bool = ...,
         with_places: bool = ...,
         out: Array = ...,
     ) -> tuple[Array, Array, Level]:
-        """The first `most` rows of each sequence in order, the places that they had, and their level."""
+        """The first `limit` rows of each sequence in order, the places that they had, and their level."""
 
-    def unsort(self, dY: Array, level: Level, kept: Level, which: Array, out: Array = ...) -> Array:
+    def unsort(self, dY: Array, level: Level, new_level: Level, which: Array, out: Array = ...) -> Array:
         """The gradient of `sort`: each element at the row of its sequence that `which` names, else zeros."""
 
     def rank(self, values: Array, level: Level, method: str, descending: bool = ...) -> Array:
@@ -192,7 +192,7 @@ class Backend(Protocol):
         step: int,
         drop_last: bool = ...,
         max_bytes: int | None = ...,
-        shared: bool = ...,
+        share: bool = ...,
     ) -> tuple[Array, Level, Level]:
         """Windows of rows, end to end; the level of windows in each sequence, that of rows in each window."""
 
@@ -232,7 +232,7 @@ class Backend(Protocol):
         stride: int = ...,
         out: Array = ...,
         max_bytes: int | None = ...,
-        kept: Level | None = ...,
+        new_level: Level | None = ...,
     ) -> Array:
         """The gradient of `seq2col`: what lies beside each row goes back to where it stood."""
 
@@ -246,14 +246,14 @@ class Backend(Protocol):
         """The rows of (start, end) pairs of sequences, one span after another, and the level of spans."""
 
     def insert_rows(
-        self, values: Array, before: Array, rows: Array = ..., max_bytes: int | None = ...
+        self, values: Array, places: Array, rows: Array = ..., max_bytes: int | None = ...
     ) -> Array:
-        """New rows, zeros by default, each in front of the row of values that `before` names."""
+        """New rows, zeros by default, each in front of the row of values that `places` names."""
 
-    def insert_row(self, values: Array, before: Array, row: Any) -> Array:
-        """One row (1, ...) in front of each of the rows that `before` names."""
+    def insert_row(self, values: Array, places: Array, row: Any) -> Array:
+        """One row (1, ...) in front of each of the rows that `places` names."""
 
-    def remove_rows(self, dY: Array, before: Numbers) -> tuple[Array, Array]:
+    def remove_rows(self, dY: Array, places: Numbers) -> tuple[Array, Array]:
         """The gradient of both: that of the rows that were there, and of those that were put in."""
 
     def erase(self, values: Array, level: Level, tokens: Numbers) -> tuple[Array, Level]:
@@ -360,8 +360,8 @@ class Backend(Protocol):
     def packed2ragged(self, values: Array, table: Array) -> Array:
         """The inverse of `ragged2packed`."""
 
-    def permute_rows(self, values: Array, rows: Array, back: Any) -> Array:
-        """Rows in the order of a permutation, whose inverse is `back`."""
+    def permute_rows(self, values: Array, rows: Array, inverse: Any) -> Array:
+        """Rows in the order of a permutation, whose inverse is `inverse`."""
 
     # Masks and recurrent layers.
     def mask_to_level(self, mask: Numbers, padding_side: str) -> Level:
@@ -375,22 +375,22 @@ class Backend(Protocol):
         width: int | None,
         multiple: int,
         max_bytes: int | None,
-        beside: Any,
+        model: Any,
     ) -> Array:
-        """(n, longest) bools, True where there is data, on the device of `beside`."""
+        """(n, longest) bools, True where there is data, on the device of `model`."""
 
-    def level_array(self, level: Level, name: str, beside: Any) -> Array:
-        """Row_ids, positions, lengths or int32 cu_seqlens of a level, by name, on the device of `beside`."""
+    def level_array(self, level: Level, name: str, model: Any) -> Array:
+        """Row_ids, positions, lengths or int32 cu_seqlens of a level, by name, on the device of `model`."""
 
     def block_mask(
         self,
         level: Level,
         dtype: Any,
-        before: int | None,
-        behind: int | None,
+        lookback: int | None,
+        lookahead: int | None,
         out: Array,
         max_bytes: int | None,
-        beside: Any = ...,
+        model: Any = ...,
     ) -> Array:
         """(total, total): which rows may look at which; bools, or 0 and -inf in a float dtype."""
 
@@ -416,8 +416,8 @@ class Backend(Protocol):
     ) -> tuple[Array, Levels]:
         """A slice of every sequence, or of those of an index."""
 
-    def gather_column(self, values: Array, levels: Levels, at: int) -> tuple[Array, Levels]:
-        """Item `at` of every sequence, and the levels below it."""
+    def gather_column(self, values: Array, levels: Levels, position: int) -> tuple[Array, Levels]:
+        """Item `position` of every sequence, and the levels below it."""
 
     def concat(self, values: list[Array], axis: int = ..., argument: str = ...) -> Array:
         """Arrays one after another along an axis, of the dtype that holds all."""
@@ -481,8 +481,8 @@ class Backend(Protocol):
         """What `add`, which adds rows up, gives; complex numbers are passed to it as two columns."""
 
     # Numbers put in, axes moved, images.
-    def put_rows(self, values: Array, at: Array, rows: Array) -> Array:
-        """Values with the rows `at` replaced; a copy, or values themselves where these may be written."""
+    def put_rows(self, values: Array, places: Array, rows: Array) -> Array:
+        """Values with the rows `places` replaced; a copy, or values themselves where these may be written."""
 
     def fill_where(self, values: Array, gaps: Array, fill: Numbers) -> Array:
         """Values with one number wherever a mask is true; the same memory where it may be written."""
@@ -548,7 +548,7 @@ class Backend(Protocol):
     def pin(self, values: Array) -> Array:
         """Values in memory of the host that a device reads by itself."""
 
-    def row_as(self, given: Numbers, values: Array, argument: str) -> Array:
+    def row_as(self, value: Numbers, values: Array, argument: str) -> Array:
         """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of values."""
 
     def to_state(self, values: Array) -> Array:
@@ -560,7 +560,7 @@ class Backend(Protocol):
     def layer_norm(self, values: Array, axes: int, scale: Any, bias: Any, eps: float) -> Array:
         """Each row less its mean, over its standard deviation; a row is the last `axes` axes."""
 
-    def true_places(self, there: Any) -> Array:
+    def true_places(self, marks: Any) -> Array:
         """The places of the bools that are True: int64."""
 
     def broadcast_rows(self, rows: Array, level: Level) -> Array:

@@ -98,8 +98,8 @@ def readable(values: Values) -> np.ndarray:
 
 def apply_rows(values: Values, call: Callable[[np.ndarray], tuple[np.ndarray, T]]) -> tuple[Values, T]:
     """The result of `call` on values of any kind, which it only moves; the rows come first in it."""
-    moved: tuple[Values, T] = backend_of(values).apply_rows(values, call)
-    return moved
+    result: tuple[Values, T] = backend_of(values).apply_rows(values, call)
+    return result
 
 
 def copy_of(values: Values) -> Values:
@@ -117,8 +117,8 @@ def one_device(x: Any, argument: str, values: Any, other: str) -> None:
     """Refuse arrays of two devices in one call; NumPy's go where the others lie, as numbers do."""
     if x is values or isinstance(x, np.ndarray) or isinstance(values, np.ndarray):
         return
-    there, here = getattr(x, "device", None), getattr(values, "device", None)
-    if there == here or there is None or here is None or not (x.ndim and values.ndim):
+    x_device, device = getattr(x, "device", None), getattr(values, "device", None)
+    if x_device == device or x_device is None or device is None or not (x.ndim and values.ndim):
         return
     name = argument if ": " in argument else argument + ":"
     raise value_error(
@@ -128,33 +128,33 @@ def one_device(x: Any, argument: str, values: Any, other: str) -> None:
 
 def to_device(values: Values, device: Any, non_blocking: bool) -> Values:
     """Values on a device: themselves where they lie there."""
-    moved: Values = backend_of(values).to_device(values, device, non_blocking)
-    return moved
+    result: Values = backend_of(values).to_device(values, device, non_blocking)
+    return result
 
 
 def pin(values: Values) -> Values:
     """Values in memory of the host that a device reads by itself."""
-    moved: Values = backend_of(values).pin(values)
-    return moved
+    result: Values = backend_of(values).pin(values)
+    return result
 
 
-def row_as(given: Any, values: Values, argument: str) -> Any:
+def row_as(value: Any, values: Values, argument: str) -> Any:
     """What broadcasts to a row, as one row (1, ...) of the kind and dtype of the values."""
-    if given is None:
+    if value is None:
         raise type_error(argument, "expected a number or a row, got None")
-    return backend_of(values).row_as(given, values, argument)
+    return backend_of(values).row_as(value, values, argument)
 
 
 def like(array: np.ndarray, values: Values) -> Values:
     """An array as a tensor on the device of `values` where those are a tensor."""
-    same: Values = backend_of(values).like(array, values)
-    return same
+    result: Values = backend_of(values).like(array, values)
+    return result
 
 
 def from_memory(array: np.ndarray, values: Values) -> Values:
     """What the core made of the memory of `values`, as values of their kind and dtype."""
-    same: Values = backend_of(values).from_memory(array, values)
-    return same
+    result: Values = backend_of(values).from_memory(array, values)
+    return result
 
 
 def to_state(values: Values, by_torch: bool = False) -> Any:
@@ -166,8 +166,8 @@ def to_state(values: Values, by_torch: bool = False) -> Any:
         return backend_of(values).to_state(values)
     tensor: Any = values
     own = tensor.untyped_storage().nbytes() == tensor.nbytes
-    kept = tensor.detach() if own else tensor.detach().clone()
-    return kept.requires_grad_(tensor.requires_grad)
+    state = tensor.detach() if own else tensor.detach().clone()
+    return state.requires_grad_(tensor.requires_grad)
 
 
 def from_state(state: Any) -> Values:

@@ -49,9 +49,9 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives its exit code."""
-    given = sys.argv[1:] if argv is None else argv
-    parser = _parser(given[0] if given else None)
-    arguments, rest = parser.parse_known_args(given)
+    args = sys.argv[1:] if argv is None else argv
+    parser = _parser(args[0] if args else None)
+    arguments, rest = parser.parse_known_args(args)
     if rest:  # what stands behind an option that stands between names
         if "sources" not in arguments or any(one.startswith("-") for one in rest):
             arguments.parser.refuse(rest)

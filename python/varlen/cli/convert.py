@@ -180,10 +180,10 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
     check_positive(arguments, "rows_per_shard", "batch_rows")
     for option in ("columns", "sort_by", "reserve", "group_by", "constant"):
         names = _names(arguments, option) or []
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
-        if twice or "" in names:
-            said = f"--{option.replace('_', '-')}"
-            raise Misuse(f"{said}: {twice[0]!r} is given twice" if twice else f"{said}: an empty name")
+        repeats = [name for i, name in enumerate(names) if name in names[:i]]
+        if repeats or "" in names:
+            flag = f"--{option.replace('_', '-')}"
+            raise Misuse(f"{flag}: {repeats[0]!r} is given twice" if repeats else f"{flag}: an empty name")
     for option in ("regroup", "constant"):
         if getattr(arguments, option) and not arguments.group_by:
             raise Misuse(f"--{option} needs --group-by")
@@ -231,8 +231,8 @@ def _is_ours(path: Path) -> bool:
 
 
 def _names(arguments: argparse.Namespace, option: str) -> list[str] | None:
-    given = getattr(arguments, option)
-    return [name.strip() for name in given.split(",")] if isinstance(given, str) else given
+    value = getattr(arguments, option)
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 
 def _types(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -261,12 +261,12 @@ def _types(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _delimiter(arguments: argparse.Namespace) -> str | None:
     """The delimiter that was given: one sign, or the name of one that shells make hard to write."""
-    given: str | None = arguments.delimiter
-    if given is None:
+    value: str | None = arguments.delimiter
+    if value is None:
         return None
-    sign = {"\\t": "\t", "tab": "\t", "space": " "}.get(given, given)
+    sign = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
     if len(sign) != 1 or not sign.isascii() or sign in '"\r\n':
-        raise Misuse(f"--delimiter: expected one sign, or tab, got {given!r}")
+        raise Misuse(f"--delimiter: expected one sign, or tab, got {value!r}")
     return sign
 
 
@@ -293,9 +293,9 @@ def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
         "nulls",
         "batch_rows",
     }
-    given = [name for name, value in vars(arguments).items() if name not in plain and value]
-    if given or arguments.nulls != "refuse":
-        name = (given or ["nulls"])[0]
+    flags = [name for name, value in vars(arguments).items() if name not in plain and value]
+    if flags or arguments.nulls != "refuse":
+        name = (flags or ["nulls"])[0]
         raise Misuse(f"--{name.replace('_', '-')}: {folder} is a folder of MEDS, which is converted whole")
     from varlen.cli.conversion.meds_folder import convert_meds
 
@@ -340,9 +340,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
     types = _types(arguments)
     schema = None if arguments.schema is None else io.read_schema(arguments.schema)
-    both = [name for name in types if schema is not None and name in schema]
-    if both:
-        raise Misuse(f"--types: {both[0]!r} is in --schema already")
+    overlap = [name for name in types if schema is not None and name in schema]
+    if overlap:
+        raise Misuse(f"--types: {overlap[0]!r} is in --schema already")
     is_inferring = arguments.infer_schema is not None
     words = Vocabularies(
         _names(arguments, "reserve") or (),
@@ -378,10 +378,10 @@ def _run(arguments: argparse.Namespace) -> int:
                 raise file_error(inputs[0].path, "holds no row that says what its columns are")
             infer_schema(plan).write(arguments.infer_schema)
             return 0
-        pinned = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
-        learned = {name: dtype for name, dtype in plan.dtypes.items() if name not in pinned}
+        user_types = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
+        dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in user_types}
         options: dict[str, Any] = {
-            "vocabularies": {name: words.of(name) for name in words.keys},
+            "vocabularies": {name: words.words_of(name) for name in words.keys},
             "row_ids": arguments.row_ids,
             "account": (account := io.Account()),
         }
@@ -390,30 +390,30 @@ def _run(arguments: argparse.Namespace) -> int:
         # Errors at the end are the input's fault too, except those of the system.
         with (
             naming_file(inputs[0].path, wrong),
-            contextlib.ExitStack() as opened,
+            contextlib.ExitStack() as stack,
         ):
             pieces = plan.read("writing")
             first = next(pieces, None)
-            options["schema"] = schema_of(plan, first, {**learned, **pinned})
-            writer = opened.enter_context(_writer(arguments, options))
+            options["schema"] = schema_of(plan, first, {**dtypes, **user_types})
+            writer = stack.enter_context(_writer(arguments, options))
             for joint in pieces if first is None else itertools.chain([first], pieces):
                 if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
                     raise value_error(
                         "--row-ids", f"{arguments.row_ids!r} is not a key with one value a record"
                     )
                 with naming_file(plan.reading, wrong):
-                    writer.append(cast(joint, learned))
+                    writer.append(cast(joint, dtypes))
                 records += len(joint)
             account += plan.whole_account()
         if arguments.json:
             print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
         elif not arguments.quiet:
-            found = io.open_shards(arguments.target)
-            size = sum(Path(path).stat().st_size for path in found.paths)
-            took = time.perf_counter() - start
+            shards = io.open_shards(arguments.target)
+            size = sum(Path(path).stat().st_size for path in shards.paths)
+            seconds = time.perf_counter() - start
             print(
-                f"{arguments.target}: {records:,} records, {len(found.names)} keys, "
-                f"{as_bytes(size)} in {took:,.1f} s"
+                f"{arguments.target}: {records:,} records, {len(shards.names)} keys, "
+                f"{as_bytes(size)} in {seconds:,.1f} s"
             )
             for line in (*account.summary(), *_remarks(plan)):
                 print(f"  {line}")

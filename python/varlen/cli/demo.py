@@ -39,11 +39,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep the .nrt file here")
 
 
-def _sample_evenly(files: list[Path], most: int) -> list[Path]:
-    """`most` of the files, evenly over the list, so that every folder has its share."""
-    if len(files) <= most:
+def _sample_evenly(files: list[Path], limit: int) -> list[Path]:
+    """`limit` of the files, evenly over the list, so that every folder has its share."""
+    if len(files) <= limit:
         return files
-    return [files[i * len(files) // most] for i in range(most)]
+    return [files[i * len(files) // limit] for i in range(limit)]
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -78,19 +78,19 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     start = time.perf_counter()
     words = {"token": str, "label": str, "path": str}
     joint = JointNestedRaggedTensorDict(corpus.as_dict(), schema=words, row_ids="path")
-    built = time.perf_counter() - start
+    make_time = time.perf_counter() - start
     lines, tokens = joint.tensors["dim1/byte"].size, joint.tensors["dim2/token"].size
-    print(f"built    {len(joint):,} files > {lines:,} lines > {tokens:,} tokens in {built * 1e3:,.0f} ms")
+    print(f"built    {len(joint):,} files > {lines:,} lines > {tokens:,} tokens in {make_time * 1e3:,.0f} ms")
 
     start = time.perf_counter()
     joint.save(path)
-    saved = time.perf_counter() - start
-    print(f"saved    {path.name}, {as_bytes(path.stat().st_size)} in {saved * 1e3:,.0f} ms")
+    save_time = time.perf_counter() - start
+    print(f"saved    {path.name}, {as_bytes(path.stat().st_size)} in {save_time * 1e3:,.0f} ms")
 
     start = time.perf_counter()
     data = open_dataset(path)
-    opened = time.perf_counter() - start
-    print(f"opened   in {opened * 1e6:,.0f} us, nothing read\n")
+    open_time = time.perf_counter() - start
+    print(f"opened   in {open_time * 1e6:,.0f} us, nothing read\n")
     print("lines a file")
     print(bars(data.lengths) + "\n")
 
@@ -108,10 +108,10 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
         slots += mask.size
         values += int(np.count_nonzero(mask))
         batches += 1
-    took = time.perf_counter() - start
+    batch_time = time.perf_counter() - start
     print(
         f"\n{batches:,} shuffled batches of {arguments.batch_size} files, {_MAX_LINES} lines at most: "
-        f"{batches / took:,.0f} batches/s, {slots and 1 - values / slots:.0%} padding\n"
+        f"{batches / batch_time:,.0f} batches/s, {slots and 1 - values / slots:.0%} padding\n"
     )
     print("the last batch")
     for name, array in batch.items():
@@ -121,10 +121,10 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     return 0
 
 
-def _next_steps(kept: Path | None) -> str:
+def _next_steps(path: Path | None) -> str:
     """What to try after the demo: on its file where one was kept."""
-    keep = [] if kept else [("varlen demo --save sources.nrt", "keep the file for the commands below")]
-    file = kept or Path("sources.nrt")
+    keep = [] if path else [("varlen demo --save sources.nrt", "keep the file for the commands below")]
+    file = path or Path("sources.nrt")
     code = f"import varlen; print(varlen.open('{file}').batch([0, -1])['indent'])"
     steps = [
         *keep,

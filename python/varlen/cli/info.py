@@ -128,18 +128,18 @@ def as_bytes(n: int) -> str:
     raise AssertionError("unreachable")
 
 
-def _key_table(found: dict[str, Any]) -> Iterator[str]:
+def _key_table(facts: dict[str, Any]) -> Iterator[str]:
     """A line for each key, under the names of the columns, which are as wide as what they hold."""
     lines = [("key", "dim", "dtype", "rows", "")]
-    for name, key in found["keys"].items():
+    for name, key in facts["keys"].items():
         notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
         notes += [f"dims {' x '.join(key['dims'])}"] if key["dims"] else []
         notes += [f"{key['words']:,} words"] if key["words"] is not None else []
         notes += [key["zone"]] if key["zone"] is not None else []
-        notes += [key["kind"]] if key["kind"] in ("id", "text") and name != found["row_ids"] else []
+        notes += [key["kind"]] if key["kind"] in ("id", "text") and name != facts["row_ids"] else []
         notes += [] if key["nullable"] else ["no nulls"]
-        notes += ["row ids"] if name == found["row_ids"] else []
-        if key["words"] is not None and name != found["row_ids"]:
+        notes += ["row ids"] if name == facts["row_ids"] else []
+        if key["words"] is not None and name != facts["row_ids"]:
             notes.append("no padding id" if key["padding_id"] is None else f"padding id {key['padding_id']}")
         notes += [] if key["note"] is None else [f"text: {key['note']}"]
         lines.append((name, str(key["dim"]), key["dtype"], f"{key['rows']:,}", ", ".join(notes)))
@@ -152,15 +152,15 @@ def _run(arguments: argparse.Namespace) -> int:
     check_positive(arguments, "batch_size")
     if arguments.account:
         return _print_account(arguments)
-    found = describe(arguments.path, arguments.batch_size)
+    facts = describe(arguments.path, arguments.batch_size)
     if arguments.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
-    shards = "" if found["shards"] == 1 else f" in {found['shards']:,} shards"
-    print(f"{found['path']}: {found['rows']:,} rows, {as_bytes(found['bytes'])}{shards}\n")
-    for line in _key_table(found):
+    shards = "" if facts["shards"] == 1 else f" in {facts['shards']:,} shards"
+    print(f"{facts['path']}: {facts['rows']:,} rows, {as_bytes(facts['bytes'])}{shards}\n")
+    for line in _key_table(facts):
         print(line)
-    for level in found["levels"]:
+    for level in facts["levels"]:
         print(f"\nlevel {level['dim']}: {level['sequences']:,} sequences, {level['rows']:,} rows")
         if "mean" in level:
             low, middle, high = level["quartiles"]
@@ -202,8 +202,8 @@ def _account_table(account: Account) -> Iterator[str]:
     lines = [names, ("rows", *_figures(account.rows.source), *_figures(account.rows.result), "")]
     for name, balance in account.columns.items():
         words = balance.result.words
-        shown = "" if words is None else f"{words:,}"
-        lines.append((name, *_figures(balance.source), *_figures(balance.result), shown))
+        word_text = "" if words is None else f"{words:,}"
+        lines.append((name, *_figures(balance.source), *_figures(balance.result), word_text))
     first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
     for name, *figures in lines:
         rest = "  ".join(f"{text:>{width}}" for text, width in zip(figures, widths, strict=True))
@@ -211,8 +211,8 @@ def _account_table(account: Account) -> Iterator[str]:
 
 
 def _figures(tally: Tally) -> tuple[str, str, str]:
-    found = tally.as_dict()
-    more = "distinct_at_least" in found
-    distinct = found.get("distinct_at_least", found.get("distinct"))
+    entry = tally.as_dict()
+    at_least = "distinct_at_least" in entry
+    distinct = entry.get("distinct_at_least", entry.get("distinct"))
     nulls = "" if tally.nulls is None else f"{tally.nulls:,}"
-    return f"{tally.values:,}", nulls, "" if distinct is None else f"{'>= ' if more else ''}{distinct:,}"
+    return f"{tally.values:,}", nulls, "" if distinct is None else f"{'>= ' if at_least else ''}{distinct:,}"

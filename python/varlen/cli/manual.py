@@ -23,25 +23,25 @@ class Parser(argparse.ArgumentParser):
     def refuse(self, rest: Sequence[str]) -> NoReturn:
         """Ends with exit code 2: arguments that are none, and the options that they may stand for."""
         options = [option for option in self._option_string_actions if option.startswith("--")]
-        given = [argument.partition("=")[0] for argument in rest if argument.startswith("-")]
-        self.error(f"unrecognized arguments: {' '.join(rest)}{_suggestion(given, options)}")
+        flags = [argument.partition("=")[0] for argument in rest if argument.startswith("-")]
+        self.error(f"unrecognized arguments: {' '.join(rest)}{_suggestion(flags, options)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             names = [str(name) for name in action.choices]
-            among = f"invalid choice: {value!r} (choose from {', '.join(names)})"
-            raise argparse.ArgumentError(action, among + _suggestion([str(value)], names))
+            message = f"invalid choice: {value!r} (choose from {', '.join(names)})"
+            raise argparse.ArgumentError(action, message + _suggestion([str(value)], names))
 
 
-def _suggestion(given: Sequence[str], known: Sequence[str]) -> str:
+def _suggestion(words: Sequence[str], names: Sequence[str]) -> str:
     """The nearest of the names that there are, for each that was given; nothing where none is near."""
-    plain = {name.replace("-", "").replace("_", "").lower(): name for name in known}
-    near = [
+    plain = {name.replace("-", "").replace("_", "").lower(): name for name in names}
+    matches = [
         plain[match]
-        for name in given
+        for name in words
         for match in difflib.get_close_matches(name.replace("-", "").replace("_", "").lower(), plain, 1)
     ]
-    return f"; did you mean {' and '.join(dict.fromkeys(near))}?" if near else ""
+    return f"; did you mean {' and '.join(dict.fromkeys(matches))}?" if matches else ""
 
 
 def add_command(
@@ -63,7 +63,7 @@ def check_positive(arguments: argparse.Namespace, *names: str) -> None:
             raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")
 
 
-def check_parent(target: Path, called: object) -> None:
+def check_parent(target: Path, label: object) -> None:
     """A result needs a folder to be written into."""
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{called}: there is no folder {target.parent}")
+        raise FileNotFoundError(f"{label}: there is no folder {target.parent}")

@@ -47,7 +47,7 @@ class Corpus:
     byte: list[list[int]] = field(default_factory=list)
     token: list[list[list[str]]] = field(default_factory=list)
     width: list[list[list[int]]] = field(default_factory=list)
-    skipped: int = 0
+    n_skipped: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """The keys of the joint dict."""
@@ -66,7 +66,7 @@ def find_files(folder: Path | None) -> tuple[Path, list[Path]]:
     root = Path(sysconfig.get_paths()["stdlib"]) if folder is None else folder
     if not root.is_dir():
         raise NotADirectoryError(f"{root}: not a folder")
-    every = sorted(
+    paths = sorted(
         path
         for path in root.rglob("*")
         if not _SKIP.intersection(path.relative_to(root).parts[:-1])
@@ -74,8 +74,8 @@ def find_files(folder: Path | None) -> tuple[Path, list[Path]]:
         and path.is_file()
         and os.access(path, os.R_OK)
     )
-    python = [path for path in every if path.suffix == ".py"]
-    return root, python or every
+    python = [path for path in paths if path.suffix == ".py"]
+    return root, python or paths
 
 
 def _python_tokens(path: Path, lines: int) -> tuple[list[list[str]], list[list[int]]]:
@@ -92,8 +92,8 @@ def _python_tokens(path: Path, lines: int) -> tuple[list[list[str]], list[list[i
 
 
 def _any_tokens(lines: list[bytes]) -> tuple[list[list[str]], list[list[int]]]:
-    found = [[word.decode("utf-8", "replace") for word in _TEXT.findall(line)] for line in lines]
-    return found, [[len(word) for word in row] for row in found]
+    tokens = [[word.decode("utf-8", "replace") for word in _TEXT.findall(line)] for line in lines]
+    return tokens, [[len(word) for word in row] for row in tokens]
 
 
 def read_corpus(root: Path, files: Iterable[Path]) -> Corpus:
@@ -103,20 +103,20 @@ def read_corpus(root: Path, files: Iterable[Path]) -> Corpus:
         data = path.read_bytes() if path.stat().st_size <= _MAX_FILE else b"\0"
         lines = data.splitlines(keepends=True)
         if not lines or b"\0" in data:
-            corpus.skipped += 1
+            corpus.n_skipped += 1
             continue
         try:
             tokens, widths = _python_tokens(path, len(lines)) if path.suffix == ".py" else _any_tokens(lines)
         except (tokenize.TokenError, SyntaxError, UnicodeDecodeError, IndexError):
-            corpus.skipped += 1
+            corpus.n_skipped += 1
             continue
-        starts, at = [], 0
+        starts, offset = [], 0
         for line in lines:
-            starts.append(at)
-            at += len(line)
-        inside = path.relative_to(root)
-        corpus.label.append(inside.parts[0] if len(inside.parts) > 1 else "(top)")
-        corpus.path.append(str(inside))
+            starts.append(offset)
+            offset += len(line)
+        subpath = path.relative_to(root)
+        corpus.label.append(subpath.parts[0] if len(subpath.parts) > 1 else "(top)")
+        corpus.path.append(str(subpath))
         corpus.indent.append([len(line) - len(line.lstrip(b" \t")) for line in lines])
         corpus.byte.append(starts)
         corpus.token.append(tokens)

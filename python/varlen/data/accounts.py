@@ -21,27 +21,27 @@ __all__ = []
 def account_of(dataset: Rows) -> Account:
     """The account of a source, and of a view what it leaves out of it or has twice."""
     account = source_account(dataset.source)
-    whole, index = dataset._whole, dataset._index
-    if whole is None or index is None:
+    base, index = dataset._base, dataset._index
+    if base is None or index is None:
         return account
-    times = np.bincount(index, minlength=len(whole))
-    after = account.successor()
+    times = np.bincount(index, minlength=len(base))
+    next_account = account.successor()
     verbs = ", ".join(dict.fromkeys(dataset._verbs)) or "a view"
-    for why, concerned in ((f"by {verbs}", times == 0), ("taken again", times > 1)):
-        share = np.where(concerned, 1 - times, 0)
-        first = [f"row {row}" for row in np.flatnonzero(concerned)[:3].tolist()]
-        after.leave_out(None, why, int(share.sum()), first=first)
+    for why, hits in ((f"by {verbs}", times == 0), ("taken again", times > 1)):
+        share = np.where(hits, 1 - times, 0)
+        first = [f"row {row}" for row in np.flatnonzero(hits)[:3].tolist()]
+        next_account.leave_out(None, why, int(share.sum()), first=first)
         for name, field in dataset.fields.items():
-            lengths = whole.lengths_at(field.dim) if field.dim > 0 else np.ones(len(whole), np.int64)
-            after.leave_out(name, why, int((lengths * share).sum()), None)
+            lengths = base.lengths_at(field.dim) if field.dim > 0 else np.ones(len(base), np.int64)
+            next_account.leave_out(name, why, int((lengths * share).sum()), None)
     values = {
         name: int(dataset.lengths_at(field.dim).sum()) if field.dim > 0 else len(dataset)
         for name, field in dataset.fields.items()
         if field.dim >= 0
     }
     words = {name: field.vocabulary for name, field in dataset.fields.items() if field.vocabulary}
-    after.set_result(len(dataset), values, words)
-    return after
+    next_account.set_result(len(dataset), values, words)
+    return next_account
 
 
 def source_account(source: Source) -> Account:
@@ -56,8 +56,8 @@ def source_account(source: Source) -> Account:
         account = source_account(source._source).successor()
         name = source._name
         if name in account.columns:
-            kept = source_account(source._source).columns[name].result.values
-            account.leave_out(name, "by with_key", kept, None)
+            count = source_account(source._source).columns[name].result.values
+            account.leave_out(name, "by with_key", count, None)
         account.leave_out(name, "as with_key gives them", -len(source._values), None)
     else:
         account = Account({"memory": len(source)})
@@ -90,29 +90,29 @@ class Passage:
     """What a function makes of rows, counted where they go in and where they come out."""
 
     def __init__(self, dataset: Rows) -> None:
-        self._given = account_of(dataset)
-        self._came = _Counts()
-        self._went = _Counts()
+        self._account = account_of(dataset)
+        self._source_counts = _Counts()
+        self._result_counts = _Counts()
 
-    def add(self, given: _core.Joint, made: _core.Joint) -> None:
+    def add(self, source: _core.Joint, result: _core.Joint) -> None:
         """One batch of rows, and what was made of them."""
-        self._came.add(given)
-        self._went.add(made)
+        self._source_counts.add(source)
+        self._result_counts.add(result)
 
     def finish(self, account: Account) -> None:
         """Adds the account of what was given, with what the function left out, made and kept."""
-        after = self._given.successor()
-        after.leave_out(None, "by map", self._came.rows - self._went.rows)
-        for name in dict.fromkeys([*self._came.values, *self._went.values]):
-            came, went = self._came.values.get(name), self._went.values.get(name)
-            if went is None:
-                after.leave_out(name, "a key that map leaves out", came or 0, None)
-            elif came is None:
-                after.leave_out(name, "by map", -went, None)
+        next_account = self._account.successor()
+        next_account.leave_out(None, "by map", self._source_counts.rows - self._result_counts.rows)
+        for name in dict.fromkeys([*self._source_counts.values, *self._result_counts.values]):
+            count_in, count_out = self._source_counts.values.get(name), self._result_counts.values.get(name)
+            if count_out is None:
+                next_account.leave_out(name, "a key that map leaves out", count_in or 0, None)
+            elif count_in is None:
+                next_account.leave_out(name, "by map", -count_out, None)
             else:
-                after.leave_out(name, "by map", came - went, None)
-                after.change(name, "as map gives them", went, None)
-        account += after
+                next_account.leave_out(name, "by map", count_in - count_out, None)
+                next_account.change(name, "as map gives them", count_out, None)
+        account += next_account
 
 
 class _Counts:

@@ -84,8 +84,8 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
                 value.record_stream(stream)
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
-        moved = {name: move(value) for name, value in self._movable().items()}
-        if all(self[name] is value for name, value in moved.items()):
+        arrays = {name: move(value) for name, value in self._movable().items()}
+        if all(self[name] is value for name, value in arrays.items()):
             return self
-        entries: dict[str, Any] = {**self, **moved}
+        entries: dict[str, Any] = {**self, **arrays}
         return type(self)(entries)

@@ -12,7 +12,7 @@ import numpy as np
 from varlen.arguments import as_int
 from varlen.data.named_layout import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, per_key, select_columns
-from varlen.data.plan import BatchPlan, Seed
+from varlen.data.plan import BatchPlan, SeedLike
 from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
 from varlen.data.sources.declarations import declared_dims
@@ -46,7 +46,7 @@ class Batching(Rows):
         rows: Any,
         start: Any = None,
         end: Any = None,
-        seed: Seed = None,
+        seed: SeedLike = None,
         epoch: int = 0,
         out: Any = None,
         edges_per_row: bool = False,
@@ -69,18 +69,18 @@ class Batching(Rows):
         """The DataSpecs of batches with these options."""
         dims, flatten = options.values["dims"], options.values["flatten"]
         if isinstance(dims, DataSpecs):
-            keys = options.given.get("keys")
-            chosen = None if keys is None else select_columns(self.fields, keys)
-            schema = schema_of(self.fields, dims, flatten, chosen)
+            keys = options.user_options.get("keys")
+            columns = None if keys is None else select_columns(self.fields, keys)
+            schema = schema_of(self.fields, dims, flatten, columns)
             if options.values["dtype"] is not None:
-                check_dtypes(schema, schema if chosen is None else chosen, options.values["dtype"])
+                check_dtypes(schema, schema if columns is None else columns, options.values["dtype"])
             return schema
         return self.data_schema(dims, flatten=flatten)
 
     def _named_batch(self, arrays: Mapping[str, Any], options: BatchOptions, schema: DataSpecs) -> DataDict:
         """The arrays of a batch as Data."""
-        most = 1 if options.values["flatten"] else self.depth
-        depths = {key: min(column.dim, most) for key, column in self.fields.items() if key in arrays}
+        max_dim = 1 if options.values["flatten"] else self.depth
+        depths = {key: min(column.dim, max_dim) for key, column in self.fields.items() if key in arrays}
         data = as_data(arrays, schema, depths)
         return data if options.goes_to is None else data.to(options.goes_to)
 
@@ -120,13 +120,13 @@ class Batching(Rows):
         """
         if isinstance(dims, DataSpecs):
             return schema_of(self.fields, dims, flatten)
-        known: dict[Any, DataSpecs] = self.__dict__.setdefault("_schemas", {})
+        cache: dict[Any, DataSpecs] = self.__dict__.setdefault("_schemas", {})
         key = (None if dims is None else tuple(dims), flatten)
-        if key not in known:
-            declared = declared_dims(self._source, self.depth) if dims is None and not flatten else None
-            given, behind = (dims, {}) if declared is None else declared
-            known[key] = schema_of(self.fields, given, flatten, behind=behind)
-        return known[key]
+        if key not in cache:
+            declaration = declared_dims(self._source, self.depth) if dims is None and not flatten else None
+            lead, row_dims = (dims, {}) if declaration is None else declaration
+            cache[key] = schema_of(self.fields, lead, flatten, row_dims=row_dims)
+        return cache[key]
 
     def _arrays(
         self,
@@ -134,7 +134,7 @@ class Batching(Rows):
         rows: Any,
         start: Any,
         end: Any,
-        seed: Seed,
+        seed: SeedLike,
         epoch: int,
         out: Any,
         edges_per_row: bool,
@@ -152,7 +152,7 @@ class Batching(Rows):
             numbers = self._index[counters]
         self._check_files()
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
-            plan = (self if self._whole is None else self._whole)._plan(options)
+            plan = (self if self._base is None else self._base)._plan(options)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
             counters = numbers = self.row_numbers(rows_given)
@@ -160,9 +160,9 @@ class Batching(Rows):
             return run_unmapped(
                 self, options, counters, numbers, start, end, seed, epoch, out, edge_rows, bins
             )
-        shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
+        shards, owner = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
-        local_rows = numbers - source.offsets[shards][at] + begins[at]
+        local_rows = numbers - source.offsets[shards][owner] + begins[owner]
         return self._plan_of(options, shards).run(
             local_rows, start, end, seed, epoch, out, counters, edge_rows, bins
         )
@@ -173,12 +173,12 @@ class Batching(Rows):
         if len(source.counts) < 2:
             source.guard()
             return
-        whole = self if self._whole is None else self._whole
+        base = self if self._base is None else self._base
         begin = time.monotonic()
-        if begin >= whole._look_again:
+        if begin >= base._look_again:
             source.guard()
             now = time.monotonic()
-            whole._look_again = now + max(_LOOK_AGAIN, 100 * (now - begin))
+            base._look_again = now + max(_LOOK_AGAIN, 100 * (now - begin))
 
     def _plan(self, options: BatchOptions) -> BatchPlan:
         plan = self._plans.get(options)
@@ -193,19 +193,19 @@ class Batching(Rows):
         """Refuse integers of a shard that become floats because of other shards, and would be rounded."""
         source = self._source
         wider = source.wider(shard)
-        if not wider or shard in (known := self.__dict__.setdefault("_exact", set())):
+        if not wider or shard in (cache := self.__dict__.setdefault("_exact", set())):
             return
-        asked = per_key("dtype", options.values["dtype"], wider, source.fields)
-        chosen = select_columns(source.fields, options.values["keys"])
-        dtypes = {name: dtype for name, dtype in wider.items() if name in chosen and not asked.get(name)}
+        casts = per_key("dtype", options.values["dtype"], wider, source.fields)
+        columns = select_columns(source.fields, options.values["keys"])
+        dtypes = {name: dtype for name, dtype in wider.items() if name in columns and not casts.get(name)}
         begin, end = source.offsets[shard : shard + 2].tolist()
         refuse_misfits(source.joint(shard), dtypes, range(begin, end), source.paths[shard])
         if len(dtypes) == len(wider):
-            known.add(shard)
+            cache.add(shard)
 
     def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> BatchPlan:
-        source, some = self._source, [int(shard) for shard in shards]
-        for shard in some:
+        source, numbers = self._source, [int(shard) for shard in shards]
+        for shard in numbers:
             self._check_widened(shard, options)
-        joints, paths = map_shards(source, source.joint, some), source.paths
-        return BatchPlan(joints, [paths[shard] for shard in some], source.fields, options)
+        joints, paths = map_shards(source, source.joint, numbers), source.paths
+        return BatchPlan(joints, [paths[shard] for shard in numbers], source.fields, options)

@@ -97,7 +97,7 @@ class BinPacking(Sampler):
         one_of(fit, "fit", ("best", "first"))
         one_of(too_long, "too_long", ("raise", "skip", "split"))
         self.fit, self.too_long = fit, too_long
-        self._given = self.lengths
+        self._row_lengths = self.lengths
         if max_len is not None:
             if too_long == "split":
                 raise value_error(
@@ -120,8 +120,8 @@ class BinPacking(Sampler):
             pieces = _core.Level.from_lengths(np.maximum(-(-self.lengths // self.size), 1))
             self._piece_rows = pieces.row_ids
             self._piece_starts = pieces.positions * self.size
-            left = self.lengths[self._piece_rows] - self._piece_starts
-            self.lengths = np.minimum(left, self.size)
+            rest = self.lengths[self._piece_rows] - self._piece_starts
+            self.lengths = np.minimum(rest, self.size)
         self._rows: Ints = np.flatnonzero(self.lengths <= self.size)
 
     @property
@@ -130,18 +130,18 @@ class BinPacking(Sampler):
 
         It covers all bins of an epoch; `drop_last` and `uneven` then drop other bins in each epoch.
         """
-        account = Account({"rows": len(self._given)})
-        account.column("tokens").source.values = int(self._given.sum())
-        whole = self.lengths if self._piece_rows is None else self._given
-        cut = self._given - whole
-        skipped = whole > self.size if self._piece_rows is None else np.zeros(len(whole), bool)
+        account = Account({"rows": len(self._row_lengths)})
+        account.column("tokens").source.values = int(self._row_lengths.sum())
+        lengths = self.lengths if self._piece_rows is None else self._row_lengths
+        cut = self._row_lengths - lengths
+        is_over = lengths > self.size if self._piece_rows is None else np.zeros(len(lengths), bool)
         cut_first, skipped_first = (
-            [f"row {row}: {self._given[row]} tokens" for row in np.flatnonzero(rows)[:3].tolist()]
-            for rows in (cut, skipped)
+            [f"row {row}: {self._row_lengths[row]} tokens" for row in np.flatnonzero(rows)[:3].tolist()]
+            for rows in (cut, is_over)
         )
         account.leave_out("tokens", "tokens over max_len", int(cut.sum()), None, cut_first)
-        account.leave_out(None, "rows over size", int(skipped.sum()), 0, skipped_first)
-        account.leave_out("tokens", "rows over size", int(whole[skipped].sum()), None, skipped_first)
+        account.leave_out(None, "rows over size", int(is_over.sum()), 0, skipped_first)
+        account.leave_out("tokens", "rows over size", int(lengths[is_over].sum()), None, skipped_first)
         rows = self._rows if self._piece_rows is None else self._piece_rows[self._rows]
         account.set_result(len(np.unique(rows)), {"tokens": int(self.lengths[self._rows].sum())})
         return account
@@ -172,7 +172,7 @@ class BinPacking(Sampler):
 
     @property
     def _row_count(self) -> int:
-        return len(self._given)
+        return len(self._row_lengths)
 
     def _why_nothing(self) -> str:
         if len(self._rows):
@@ -190,7 +190,7 @@ class BinPacking(Sampler):
             batches.append(_Bins(order[ends[0] : ends[-1]], ends - ends[0]))
         return batches
 
-    def _nothing(self) -> Any:
+    def _empty_batch(self) -> Any:
         return _Bins(np.empty(0, np.int64), np.zeros(1, np.int64))
 
     def _fill(self, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -66,10 +66,10 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
         >>> Buffers(slack=0.5).grow("x", np.dtype("f4"), 100).shape
         (150,)
         """
-        held = self.get(name)
-        if held is None or held.dtype != dtype or held.size < count:
-            held = self[name] = _align(dtype, count + int(count * self.slack))
-        return held
+        buffer = self.get(name)
+        if buffer is None or buffer.dtype != dtype or buffer.size < count:
+            buffer = self[name] = _align(dtype, count + int(count * self.slack))
+        return buffer
 
     @property
     def is_free(self) -> bool:
@@ -89,10 +89,10 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
 
     def _references(self) -> list[tuple[bool, int]]:
         return [
-            (held.base is not None, sys.getrefcount(held) + sys.getrefcount(held.base))
-            if held.base is not None
-            else (False, sys.getrefcount(held))
-            for held in self.values()
+            (buffer.base is not None, sys.getrefcount(buffer) + sys.getrefcount(buffer.base))
+            if buffer.base is not None
+            else (False, sys.getrefcount(buffer))
+            for buffer in self.values()
         ]
 
     @property

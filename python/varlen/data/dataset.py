@@ -12,7 +12,7 @@ from varlen.data.batch import Batch
 from varlen.data.collation.collator import Collator, StagedCollator
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchOptions, OptionsCache, with_options
-from varlen.data.plan import Seed
+from varlen.data.plan import SeedLike
 from varlen.data.sources.memory import Ints, MemorySource
 from varlen.data.views import Views, own_attributes
 from varlen.errors import value_error
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     class _EpochKeywords(ArrayBatchKeywords, total=False):
         batches: Iterable[Any] | None
         shuffle: bool
-        seed: Seed
+        seed: SeedLike
         epoch: int | None
         drop_last: bool
         prefetch: int
@@ -75,29 +75,29 @@ class Dataset(Views):
     def batch(
         self, rows: Any, *, layout: Literal["named"], framework: Literal["torch", "numpy"] | None = None,
         device: torch.device | str | int | None = None, start: Any = None, end: Any = None,
-        seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[DataBatchKeywords],
+        seed: SeedLike = None, epoch: int = 0, out: Any = None, **options: Unpack[DataBatchKeywords],
     ) -> DataDict: ...  # fmt: skip
     @overload
     def batch(
         self, rows: Any, *, framework: Literal["cupy"], device: Any = None, start: Any = None,
-        end: Any = None, seed: Seed = None, epoch: int = 0, out: Any = None,
+        end: Any = None, seed: SeedLike = None, epoch: int = 0, out: Any = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[CupyArray]: ...  # fmt: skip
     @overload
     def batch(
         self, rows: Any, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
-        start: Any = None, end: Any = None, seed: Seed = None, epoch: int = 0, out: Any = None,
+        start: Any = None, end: Any = None, seed: SeedLike = None, epoch: int = 0, out: Any = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[torch.Tensor]: ...  # fmt: skip
     @overload
     def batch(
         self, rows: Any, *, framework: Literal["torch"], start: Any = None, end: Any = None,
-        seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
+        seed: SeedLike = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[torch.Tensor]: ...  # fmt: skip
     @overload
     def batch(
         self, rows: Any, *, framework: Literal["numpy"] | None = None, start: Any = None, end: Any = None,
-        seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
+        seed: SeedLike = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[NDArray[Any]]: ...  # fmt: skip
     @with_options()
     def batch(
@@ -106,7 +106,7 @@ class Dataset(Views):
         *,
         start: Any = None,
         end: Any = None,
-        seed: Seed = None,
+        seed: SeedLike = None,
         epoch: int = 0,
         out: Any = None,
         **options: Unpack[BatchKeywords],
@@ -302,24 +302,24 @@ class Dataset(Views):
 
     @overload
     def collator(
-        self, *, framework: Literal["cupy"], device: Any = None, seed: Seed = None,
+        self, *, framework: Literal["cupy"], device: Any = None, seed: SeedLike = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> StagedCollator: ...  # fmt: skip
     @overload
     def collator(
         self, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
-        seed: Seed = None, **options: Unpack[ArrayBatchKeywords],
+        seed: SeedLike = None, **options: Unpack[ArrayBatchKeywords],
     ) -> StagedCollator: ...  # fmt: skip
     @overload
     def collator(
-        self, *, framework: Literal["torch"], seed: Seed = None, **options: Unpack[ArrayBatchKeywords]
+        self, *, framework: Literal["torch"], seed: SeedLike = None, **options: Unpack[ArrayBatchKeywords]
     ) -> Collator[torch.Tensor]: ...
     @overload
     def collator(
-        self, *, framework: Literal["numpy"] | None = None, seed: Seed = None,
+        self, *, framework: Literal["numpy"] | None = None, seed: SeedLike = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> Collator[NDArray[Any]]: ...  # fmt: skip
-    def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator[Any]:
+    def collator(self, *, seed: SeedLike = None, **options: Unpack[BatchKeywords]) -> Collator[Any]:
         """Make a picklable `collate_fn` for a DataLoader, with these options.
 
         It takes row numbers, the result of `__getitems__`, or records of a similar dataset.
@@ -350,17 +350,15 @@ class Dataset(Views):
         array([[1, 2],
                [4, 0]], dtype=uint8)
         """
-        checked = BatchOptions(**options)
-        if checked.goes_to is not None:
-            kind = "batches for models" if checked.model is not None else "packed batches"
+        config = BatchOptions(**options)
+        if config.goes_to is not None:
+            kind = "batches for models" if config.model is not None else "packed batches"
             raise value_error(
                 "device",
-                f"workers make {'Data' if checked.is_named else kind} on the host",
+                f"workers make {'Data' if config.is_named else kind} on the host",
                 "leave device out, and take batches there by to()",
             )
-        return (
-            Collator(self, checked, seed) if checked.device is None else StagedCollator(self, checked, seed)
-        )
+        return Collator(self, config, seed) if config.device is None else StagedCollator(self, config, seed)
 
     @property
     def collate(self) -> Collator[NDArray[Any]]:
@@ -403,7 +401,7 @@ class Dataset(Views):
         *,
         batches: Iterable[Any] | None = None,
         shuffle: bool = False,
-        seed: Seed = None,
+        seed: SeedLike = None,
         epoch: int | None = None,
         drop_last: bool = False,
         prefetch: int = 0,

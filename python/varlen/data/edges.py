@@ -18,15 +18,15 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 def edge_joint(
-    argument: str, given: Any, columns: Mapping[str, ColumnLike], fills: Mapping[str, Array], flatten: bool
+    argument: str, edge: Any, columns: Mapping[str, ColumnLike], fills: Mapping[str, Array], flatten: bool
 ) -> _core.Joint:
     """A prefix or suffix as records of the batch's columns.
 
     Where its keys lie one dim higher than in the batch, it is one record for all. A key that it lacks is
     filled; levels that it lacks are empty. The core refuses values that the dtype of the batch does not hold.
     """
-    is_mapping = isinstance(given, Mapping)
-    joint = _from_mapping(argument, given, columns) if is_mapping else as_joint(given, argument)
+    is_mapping = isinstance(edge, Mapping)
+    joint = _from_mapping(argument, edge, columns) if is_mapping else as_joint(edge, argument)
     batch_dims = {key: min(c.dim, 1) if flatten else c.dim for key, c in columns.items() if c.dim > 0}
     dims = {name: dim for name, dim in zip(joint.names, joint.dims, strict=True) if dim >= 0}
     for name in dims:
@@ -59,9 +59,9 @@ def _as_times(rows: Array, dtype: np.dtype, argument: str) -> Array:
     return _core.fill_row(rows, dtype, rows.shape, argument)[0] if dtype.kind in "mM" else rows
 
 
-def _as_values(given: Any, column: ColumnLike | None, argument: str) -> Array:
+def _as_values(value: Any, column: ColumnLike | None, argument: str) -> Array:
     """A list as values of a column: dates as times, words as their ids."""
-    array = np.asarray(given)
+    array = np.asarray(value)
     if column is None:
         return array
     if column.vocabulary is not None and array.dtype.kind in "UO":
@@ -70,15 +70,15 @@ def _as_values(given: Any, column: ColumnLike | None, argument: str) -> Array:
     return _as_times(array, column.dtype, argument)
 
 
-def _from_mapping(argument: str, given: Mapping[str, Any], columns: Mapping[str, ColumnLike]) -> _core.Joint:
+def _from_mapping(argument: str, edge: Mapping[str, Any], columns: Mapping[str, ColumnLike]) -> _core.Joint:
     arrays = [
         _as_values(refuse_mask(value, argument), columns.get(key), f"{argument} of {key!r}")
-        for key, value in given.items()
+        for key, value in edge.items()
     ]
-    for name, array in zip(given, arrays, strict=True):
+    for name, array in zip(edge, arrays, strict=True):
         if array.ndim < 1 or array.dtype.kind not in "biufmM":
             raise type_error(
                 argument,
                 f"{name!r} needs a list of numbers or times; nested rows are a JointNestedRaggedTensorDict",
             )
-    return _core.Joint(list(given), [0] * len(given), arrays, [])
+    return _core.Joint(list(edge), [0] * len(edge), arrays, [])

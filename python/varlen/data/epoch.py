@@ -17,7 +17,7 @@ from varlen.data.devices import usable_device
 from varlen.data.devices.loader import prefetch_to
 from varlen.data.devices.staging import Ring
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Seed
+from varlen.data.plan import SeedLike
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
@@ -67,7 +67,7 @@ class Epoch(Generic[ArrayT]):
         batch_size: int | None,
         batches: Iterable[Rows] | None,
         shuffle: bool,
-        seed: Seed,
+        seed: SeedLike,
         epoch: int | None,
         drop_last: bool,
         prefetch: int,
@@ -91,7 +91,7 @@ class Epoch(Generic[ArrayT]):
         prefetch = as_int(prefetch, "prefetch")
         epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
-            seed = as_int(seed, "seed", most=None)
+            seed = as_int(seed, "seed", maximum=None)
         elif not (seed is None or isinstance(seed, np.random.Generator)):
             raise type_error("seed", f"expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
@@ -108,7 +108,7 @@ class Epoch(Generic[ArrayT]):
         self._is_drawn = batch_size is not None and shuffle and not isinstance(seed, int)
         self._batches: Any = batches
         self._is_used_up = False  # of an iterator, which gives its batches once
-        self._known: dict[str, Any] | None = None  # what a state says of the data
+        self._data_identity: dict[str, Any] | None = None  # what a state says of the data
         # Of the last pass: the epoch of its sampler, and how many of its batches the loop has had.
         self._had: list[int] | None = None
 
@@ -229,20 +229,20 @@ class Epoch(Generic[ArrayT]):
 
     def _identity(self) -> dict[str, Any]:
         """What a state says of the data: the keys, and a digest of a few rows."""
-        if self._known is None:
+        if self._data_identity is None:
             keys, columns = self._options.values["keys"], self._dataset.fields
             names = columns if keys is None else keys
-            some = np.unique(np.linspace(0, max(len(self._dataset) - 1, 0), _LOOKED_AT).astype(np.int64))
+            rows = np.unique(np.linspace(0, max(len(self._dataset) - 1, 0), _LOOKED_AT).astype(np.int64))
             how = BatchOptions(layout="ragged", max_len=_LOOKED_AT, keys=keys)
-            batch = self._dataset._run(how, some[: len(self._dataset)])
+            batch = self._dataset._run(how, rows[: len(self._dataset)])
             digest = hashlib.blake2b(digest_size=8)
             for name in sorted(batch):
                 digest.update(np.ascontiguousarray(batch[name]).tobytes())
-            self._known = {
+            self._data_identity = {
                 f"key {name}": f"{columns[name].dtype} of dim {columns[name].dim}" for name in names
             }
-            self._known["a few rows"] = digest.hexdigest()
-        return dict(self._known)
+            self._data_identity["a few rows"] = digest.hexdigest()
+        return dict(self._data_identity)
 
     def _options_of_rows(self) -> dict[str, Any]:
         """Those that decide which events a row gives."""
@@ -251,8 +251,8 @@ class Epoch(Generic[ArrayT]):
         return {"max_len": self._options.per_axis("max_len"), **others}
 
     def __repr__(self) -> str:
-        ahead = f", {self._prefetch} made ahead" if self._prefetch else ""
-        return f"Epoch({self._batches!r}{ahead})"
+        suffix = f", {self._prefetch} made ahead" if self._prefetch else ""
+        return f"Epoch({self._batches!r}{suffix})"
 
     def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch[ArrayT]]:
         dataset, options, seed = self._dataset, self._options, self._seed
@@ -282,8 +282,8 @@ class Epoch(Generic[ArrayT]):
         framework = self._options.values["framework"] or "torch"
         ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
         how = {"depth": self._prefetch, "threads": self._threads}
-        with Prefetcher(lambda batch, _: make(batch, ring), rows, **how) as staged:
-            yield from prefetch_to(staged, device)
+        with Prefetcher(lambda batch, _: make(batch, ring), rows, **how) as batches:
+            yield from prefetch_to(batches, device)
 
 
 def _count(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:

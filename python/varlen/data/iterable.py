@@ -91,24 +91,24 @@ class IterableDataset(Epoch[ArrayT]):
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise type_error("dataset", f"expected a varlen.Dataset, got {type(dataset).__name__}")
-        order, of_batches = split_options(options)
-        checked = BatchOptions(**of_batches)
-        if checked.device is not None or checked.goes_to is not None:
+        order, batch_options = split_options(options)
+        config = BatchOptions(**batch_options)
+        if config.device is not None or config.goes_to is not None:
             raise value_error("device", "workers make batches on the host", "move them in the loop")
         batches = batches_of(dataset, batch_size, batches, shuffle, order)
         drop_last = order["drop_last"]
         if batch_size is not None:
             shuffle = drop_last = False
         super().__init__(
-            dataset, checked, batch_size=None, batches=batches, shuffle=shuffle, seed=order["seed"],
+            dataset, config, batch_size=None, batches=batches, shuffle=shuffle, seed=order["seed"],
             epoch=None, drop_last=drop_last, prefetch=0, progress=False,
         )  # fmt: skip
         sampler = self._batches if isinstance(self._batches, Sampler) else None
         self._passes = Passes(0 if sampler is None else sampler.epoch)
         # Where the sampler was put last; elsewhere it was told so itself, and that holds.
-        self._seen = (0, None) if sampler is None else (sampler.epoch, sampler._start)
+        self._place = (0, None) if sampler is None else (sampler.epoch, sampler._start)
         self._repeats = 0  # in a worker: how many passes it has begun
-        self._told: tuple[int, bool] | None = None  # in a worker: the epoch that it alone was told
+        self._user_epoch: tuple[int, bool] | None = None  # in a worker: the epoch that it alone was told
         # In a worker: its number, that of all, and how many of its batches came before; of the state that
         # the next pass goes on from, and of this pass with what its batches are counted from.
         self._next_share: tuple[int, int, int] | None = None
@@ -138,10 +138,10 @@ class IterableDataset(Epoch[ArrayT]):
         if _worker()[2] is None:
             self._passes.set(number)
         else:
-            self._told = number, self._told is not None and self._told == (number, True)
+            self._user_epoch = number, self._user_epoch is not None and self._user_epoch == (number, True)
         if isinstance(self._batches, Sampler):
             self._batches.set_epoch(number)
-            self._seen = number, self._batches._start
+            self._place = number, self._batches._start
 
     def _rows(self) -> Iterator[Any]:
         number, count, this_pass = _worker(self._repeats)
@@ -150,32 +150,32 @@ class IterableDataset(Epoch[ArrayT]):
             sampler._find_rank()
         refuse_dispatchers(sampler)
         _refuse_stacks(self)
-        was, of, before = self._next_share or (number, count, 0)
-        if (was, of) != (number, count):
+        was, old_count, skip = self._next_share or (number, count, 0)
+        if (was, old_count) != (number, count):
             raise value_error(
-                "state", f"belongs to worker {was} of {of}, but this is worker {number} of {count}"
+                "state", f"belongs to worker {was} of {old_count}, but this is worker {number} of {count}"
             )
         self._next_share = self._share = None
         if sampler is not None:
-            is_elsewhere = sampler.epoch != self._seen[0] or sampler._start not in (None, self._seen[1])
-            told = (sampler.epoch, sampler._start is not None) if is_elsewhere else self._told
-            epoch, goes_on = self._passes.begin(this_pass, told)
+            is_elsewhere = sampler.epoch != self._place[0] or sampler._start not in (None, self._place[1])
+            state = (sampler.epoch, sampler._start is not None) if is_elsewhere else self._user_epoch
+            epoch, goes_on = self._passes.begin(this_pass, state)
             self._be_at(sampler, epoch, goes_on)
-        self._told = None
-        rows = super()._rows() if sampler is None else sampler._rest(sampler._begin(), sampler._at)
+        self._user_epoch = None
+        rows = super()._rows() if sampler is None else sampler._rest(sampler._begin(), sampler._place)
         if this_pass is not None:
             offer()
             self._repeats += 1
-            self._share = number, count, before
+            self._share = number, count, skip
             self._begin = sampler.state_dict() if sampler is not None else None
-        return islice(rows, number + before * count, None, count)
+        return islice(rows, number + skip * count, None, count)
 
     def _be_at(self, sampler: Sampler, epoch: int, goes_on: bool) -> None:
         """The sampler in an epoch: at its begin, unless that goes on where a state was."""
         sampler.set_epoch(epoch)
         if not goes_on:
-            sampler._start, sampler._before, sampler._steps = None, (), 0
-        self._seen = epoch, sampler._start
+            sampler._start, sampler._earlier_ranks, sampler._steps = None, (), 0
+        self._place = epoch, sampler._start
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
         """The position of the last pass, as of `Epoch.state_dict`; in a worker, the batches it has made.
@@ -214,9 +214,9 @@ class IterableDataset(Epoch[ArrayT]):
         if batches is not None:
             state["sampler"] = self._batches.state_dict(batches)
         elif self._share is not None and self._had is not None:
-            number, count, before = self._share
-            made = self._had[1] - self._begin["batches"]
-            state["sampler"], worker = self._begin, [number, count, before + made]
+            number, count, skip = self._share
+            steps = self._had[1] - self._begin["batches"]
+            state["sampler"], worker = self._begin, [number, count, skip + steps]
         return {**state, "worker": worker}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -256,11 +256,11 @@ class IterableDataset(Epoch[ArrayT]):
         self._next_share, self._share = worker, None
         sampler = self._sampler()
         epoch = sampler.epoch
-        self._seen = epoch, sampler._start
+        self._place = epoch, sampler._start
         if _worker()[2] is None:
             self._passes.set(epoch, goes_on=True)
         else:
-            self._told = epoch, True
+            self._user_epoch = epoch, True
 
     def __getstate__(self) -> dict[str, Any]:
         refuse_dispatchers()  # before workers start that would not see it

@@ -234,7 +234,7 @@ class Loader(Epoch[ArrayT]):
         """
         sampler = self.sampler
         if self._had is not None and sampler is not None and sampler._is_told and not self._under_way:
-            self._had, sampler._before, sampler._steps = None, (), 0  # the epoch begins anew
+            self._had, sampler._earlier_ranks, sampler._steps = None, (), 0  # the epoch begins anew
         return super().state_dict()
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
@@ -261,17 +261,17 @@ class Loader(Epoch[ArrayT]):
     def _make_batches(self, rows: Iterable[Any]) -> Iterator[Batch[ArrayT]]:
         collate_fn, dataset = self._collate_fn, self._dataset
         if collate_fn is None:
-            made: Any = super()._make_batches(rows)
-            yield from made
+            results: Any = super()._make_batches(rows)
+            yield from results
             return
-        many = getattr(dataset, "__getitems__", None) or (lambda batch: [dataset[i] for i in batch])
+        fetch = getattr(dataset, "__getitems__", None) or (lambda batch: [dataset[i] for i in batch])
         how = {"depth": self._prefetch, "threads": self._threads}
-        with Prefetcher(lambda batch, _: collate_fn(many(batch)), rows, **how) as batches:
+        with Prefetcher(lambda batch, _: collate_fn(fetch(batch)), rows, **how) as batches:
             yield from batches
 
     def __repr__(self) -> str:
-        by = f" by {self._threads} threads" if self._threads > 1 else ""
-        return f"Loader({self._batches!r}, {self._prefetch} made ahead{by})"
+        suffix = f" by {self._threads} threads" if self._threads > 1 else ""
+        return f"Loader({self._batches!r}, {self._prefetch} made ahead{suffix})"
 
 
 def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
@@ -283,7 +283,7 @@ def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
         check_names(options, BatchKeywords)
 
 
-def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]], Any]:
+def _collate_fn(dataset: Any, function: Any, options: Any) -> Callable[[list[Any]], Any]:
     """What makes a batch of samples of another dataset."""
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         kind = type(dataset).__name__
@@ -292,18 +292,18 @@ def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]],
         raise type_error(
             "dataset", f"expected rows by number, got {type(dataset).__name__} of {short([*dataset])}"
         )
-    if given is None and isinstance(dataset, (str, bytes)):
+    if function is None and isinstance(dataset, (str, bytes)):
         raise type_error("dataset", f"expected rows, got {short(dataset)}; varlen.open opens files")
-    if given is None:
-        made: Callable[[list[Any]], Any] = Collate(**options)
-        return made
+    if function is None:
+        collate: Callable[[list[Any]], Any] = Collate(**options)
+        return collate
     if options:
         raise value_error(
             f"{next(iter(options))}", "collate_fn makes the batches; it has no such option here"
         )
-    if not callable(given):
-        raise type_error("collate_fn", f"expected a function, got {type(given).__name__}")
-    result: Callable[[list[Any]], Any] = given
+    if not callable(function):
+        raise type_error("collate_fn", f"expected a function, got {type(function).__name__}")
+    result: Callable[[list[Any]], Any] = function
     return result
 
 

@@ -53,19 +53,23 @@ class ModelInputs:
         self._labels: str | None = options.get("labels")
         if self._labels is not None and not isinstance(self._labels, str):
             raise type_error("labels", f"expected the name of the tokens, got {type(self._labels).__name__}")
-        self._made = {name for name in DEFAULTS if as_bool(options.get(name, False), name)}
+        self._names = {name for name in DEFAULTS if as_bool(options.get(name, False), name)}
         #: What is made may be called by other names, too.
-        self._renamed = [*self._made, *["max_seqlen"] * ("cu_seqlens" in self._made)]
-        asked = [*sorted(self._made), *["labels"] * (self._labels is not None), *["names"] * bool(self.names)]
+        self._all_names = [*self._names, *["max_seqlen"] * ("cu_seqlens" in self._names)]
+        names = [
+            *sorted(self._names),
+            *["labels"] * (self._labels is not None),
+            *["names"] * bool(self.names),
+        ]
         #: The option that says that batches are for models; None where no option does.
-        self.asked_by = asked[0] if asked else None
+        self.asked_by = names[0] if names else None
         self._layout = layout
         self._is_flat = layout == "ragged"
         if layout == "padded":
             for name in ("document_ids", "cu_seqlens"):
-                if name in self._made:
+                if name in self._names:
                     raise value_error(name, "a padded batch has a sample a row", "take layout='ragged'")
-        elif "attention_mask" in self._made:
+        elif "attention_mask" in self._names:
             instead = (
                 "ragged batch has no padding; take cu_seqlens or document_ids"
                 if self._is_flat
@@ -76,18 +80,18 @@ class ModelInputs:
     @property
     def needs_masks(self) -> bool:
         """Whether what is made depends on where padding is."""
-        return self._layout == "padded" and (bool(self._made) or self._labels is not None)
+        return self._layout == "padded" and (bool(self._names) or self._labels is not None)
 
     def name_of(self, key: Any) -> Any:
         """What the model calls a key of the samples."""
         return self.names.get(key, key)
 
-    def fill_of(self, key: Any, given: Any, default: Any = 0) -> Any:
+    def fill_of(self, key: Any, fill: Any, default: Any = 0) -> Any:
         """What a key is padded with: labels with what losses ignore; one number is that of the tokens."""
         name = self.name_of(key)
-        if isinstance(given, Mapping):
-            return given.get(key, IGNORED if name == LABELS else default)
-        return IGNORED if name == LABELS else given if name == _TOKENS and given is not None else default
+        if isinstance(fill, Mapping):
+            return fill.get(key, IGNORED if name == LABELS else default)
+        return IGNORED if name == LABELS else fill if name == _TOKENS and fill is not None else default
 
     def dtype_of(self, key: Any, values: list[Any]) -> Any:
         """What values of a key are cast to before they are padded: those that are integers to int64."""
@@ -119,31 +123,31 @@ class ModelInputs:
         """Refuse names for keys that no sample has, two values of one name, and a fill of no tokens."""
         keys = list(keys)
         for key in self.names:
-            if key not in keys and key not in self._renamed:
+            if key not in keys and key not in self._all_names:
                 raise error_of(
-                    KeyError, "names", f"{key!r} is not one of {sorted(map(str, [*keys, *self._renamed]))}"
+                    KeyError, "names", f"{key!r} is not one of {sorted(map(str, [*keys, *self._all_names]))}"
                 )
-        called: dict[Any, Any] = {}
-        for key in [*keys, *(key for key in self._renamed if key in self.names and key not in keys)]:
+        key_of: dict[Any, Any] = {}
+        for key in [*keys, *(key for key in self._all_names if key in self.names and key not in keys)]:
             name = self.name_of(key)
-            if name in called:
-                raise value_error("names", f"{called[name]!r} and {key!r} are both called {name!r}")
-            called[name] = key
-        if fill is not None and not isinstance(fill, Mapping) and _TOKENS not in called and not self._is_flat:
+            if name in key_of:
+                raise value_error("names", f"{key_of[name]!r} and {key!r} are both called {name!r}")
+            key_of[name] = key
+        if fill is not None and not isinstance(fill, Mapping) and _TOKENS not in key_of and not self._is_flat:
             raise value_error(
                 "fill",
-                f"one value is that of {_TOKENS!r}, as none of {sorted(map(str, called))} is called",
+                f"one value is that of {_TOKENS!r}, as none of {sorted(map(str, key_of))} is called",
                 "give names, or a mapping from keys",
             )
-        if self._labels not in (None, LABELS) and LABELS in called:
+        if self._labels not in (None, LABELS) and LABELS in key_of:
             raise value_error(
                 "labels",
-                f"the samples have their own, {called[LABELS]!r}",
+                f"the samples have their own, {key_of[LABELS]!r}",
                 f"leave the option out, or take labels={LABELS!r} where a model predicts the next token",
             )
 
     def batch_keywords(
-        self, arrays: Mapping[str, Any], depths: Mapping[str, int], asked: Mapping[str, Any]
+        self, arrays: Mapping[str, Any], depths: Mapping[str, int], casts: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The keywords of the model from a batch of a dataset."""
         leaves: dict[str, Any] = {}
@@ -156,7 +160,7 @@ class ModelInputs:
             elif depth:
                 leaf |= {name: arrays[name] for name in PACKED_NAMES}
             name = self.name_of(key)
-            leaves[name] = leaf if asked.get(key) is not None else self.as_model_takes(name, leaf)
+            leaves[name] = leaf if casts.get(key) is not None else self.as_model_takes(name, leaf)
         return self.batch(leaves)
 
     def batch(self, leaves: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -168,7 +172,7 @@ class ModelInputs:
             name: self._value(leaf) if isinstance(leaf, dict) and "" in leaf else leaf
             for name, leaf in leaves.items()
         }
-        if not self._made and self._labels is None:
+        if not self._names and self._labels is None:
             return out
         tokens = self._tokens(leaves)
         leaf = leaves[tokens]
@@ -177,12 +181,12 @@ class ModelInputs:
         if self._labels is not None:
             out[LABELS] = self._labels_of(leaves)
         if self._layout == "packed":
-            made = {name: leaf[name] for name in PACKED_NAMES if name in self._renamed}
-            if "document_ids" in made:
-                made["document_ids"] = _as_model_takes(made["document_ids"], False)
+            extras = {name: leaf[name] for name in PACKED_NAMES if name in self._all_names}
+            if "document_ids" in extras:
+                extras["document_ids"] = _as_model_takes(extras["document_ids"], False)
         else:
-            made = self._flat_extras(leaf) if self._is_flat else self._padded_extras(leaf)
-        for key, value in made.items():
+            extras = self._flat_extras(leaf) if self._is_flat else self._padded_extras(leaf)
+        for key, value in extras.items():
             first, *others = [self.names[key]] if key in self.names else _MADE[key]
             out.setdefault(first, value)
             for other in others:
@@ -210,8 +214,8 @@ class ModelInputs:
         """The tokens again, but padding is ignored, and what would be predicted from it or another sample."""
         source = self._labels
         if source not in leaves or not _is_sequence(leaves[source]):
-            known = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
-            raise error_of(KeyError, "labels", f"{source!r} is not one of the sequences {known}")
+            names = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
+            raise error_of(KeyError, "labels", f"{source!r} is not one of the sequences {names}")
         leaf = leaves[source]
         if self._layout == "packed":
             return labels_of_bins(leaf[""], leaf["position_ids"], leaf["document_ids"])
@@ -225,45 +229,45 @@ class ModelInputs:
         if source != LABELS:  # which have been padded with it, or with what `fill` says
             value[~mask] = IGNORED
         outer = (slice(None),) * (mask.ndim - 1)
-        before, behind = (*outer, slice(None, -1)), (*outer, slice(1, None))
-        value[behind][mask[behind] & ~mask[before]] = IGNORED
+        head, tail = (*outer, slice(None, -1)), (*outer, slice(1, None))
+        value[tail][mask[tail] & ~mask[head]] = IGNORED
         return value
 
     def _padded_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        extras: dict[str, Any] = {}
         mask = memory_of(leaf["mask"])
-        if "attention_mask" in self._made:
-            made["attention_mask"] = mask.astype(np.int64)
-        if "position_ids" in self._made:
+        if "attention_mask" in self._names:
+            extras["attention_mask"] = mask.astype(np.int64)
+        if "position_ids" in self._names:
             if mask.ndim != 2:
                 raise value_error("position_ids", f"the tokens have {mask.ndim} axes, positions are of two")
-            made["position_ids"] = np.maximum(np.cumsum(mask, axis=1, dtype=np.int64) - 1, 0) * mask
-        return _like(leaf[""], made)
+            extras["position_ids"] = np.maximum(np.cumsum(mask, axis=1, dtype=np.int64) - 1, 0) * mask
+        return _like(leaf[""], extras)
 
     def _flat_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        extras: dict[str, Any] = {}
         bounds = memory_of(leaf["offsets"])
         lengths = np.diff(bounds)
-        if "position_ids" in self._made:
+        if "position_ids" in self._names:
             total = np.arange(bounds[-1], dtype=np.int64)
-            made["position_ids"] = (total - np.repeat(bounds[:-1], lengths))[None]
-        if "document_ids" in self._made:
-            made["document_ids"] = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)[None]
-        if "cu_seqlens" in self._made:
-            made["cu_seqlens"] = memory_of(leaf["cu_seqlens"])
-            made["max_seqlen"] = int(leaf["max_length"])
-        return _like(leaf[""], made)
+            extras["position_ids"] = (total - np.repeat(bounds[:-1], lengths))[None]
+        if "document_ids" in self._names:
+            extras["document_ids"] = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)[None]
+        if "cu_seqlens" in self._names:
+            extras["cu_seqlens"] = memory_of(leaf["cu_seqlens"])
+            extras["max_seqlen"] = int(leaf["max_length"])
+        return _like(leaf[""], extras)
 
 
-def _checked_names(given: Any) -> dict[str, str]:
-    if given is None:
+def _checked_names(names: Any) -> dict[str, str]:
+    if names is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise type_error("names", f"expected a mapping from keys to names, got {type(given).__name__}")
-    for key, name in given.items():
+    if not isinstance(names, Mapping):
+        raise type_error("names", f"expected a mapping from keys to names, got {type(names).__name__}")
+    for key, name in names.items():
         if not isinstance(name, str):
             raise type_error("names", f"expected a name for {key!r}, got {type(name).__name__}")
-    return dict(given)
+    return dict(names)
 
 
 def _is_sequence(leaf: Any) -> bool:
@@ -322,12 +326,12 @@ def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: Any) -> None:
     """Refuse labels of samples that are not one for each token."""
     if not _is_sequence(labels):
         return
-    found, wanted = _lengths_of(labels), _lengths_of(tokens)
-    if not np.array_equal(found, wanted):
-        sample = int(np.argmax(found != wanted))
+    label_lengths, token_lengths = _lengths_of(labels), _lengths_of(tokens)
+    if not np.array_equal(label_lengths, token_lengths):
+        sample = int(np.argmax(label_lengths != token_lengths))
         raise value_error(
             f"samples[{sample}][{LABELS!r}]",
-            f"has {found[sample]}, expected one for each of the {wanted[sample]} of {name!r}",
+            f"has {label_lengths[sample]}, expected one for each of the {token_lengths[sample]} of {name!r}",
         )
 
 
@@ -341,18 +345,18 @@ def _lengths_of(leaf: Mapping[str, Any]) -> Array:
 
 def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
     """Refuse masks of samples that hide tokens, where samples are end to end: models would look at all."""
-    shown = memory_of(leaf[""])
+    mask = memory_of(leaf[""])
     if "document_ids" in leaf:
-        hidden = (shown == 0) & (memory_of(leaf["document_ids"]) >= 0)
+        hidden = (mask == 0) & (memory_of(leaf["document_ids"]) >= 0)
         if hidden.any():
             raise value_error(
                 f"{_MASK!r}",
                 f"hides tokens in bin {int(np.argmax(hidden.any(1)))}, and a packed batch has no mask",
                 "leave them out of the rows, or the key out of the batch",
             )
-    elif not shown.all():
+    elif not mask.all():
         offsets = memory_of(leaf["offsets"])
-        sample = int(np.searchsorted(offsets, np.argmin(shown != 0), side="right")) - 1
+        sample = int(np.searchsorted(offsets, np.argmin(mask != 0), side="right")) - 1
         raise value_error(
             f"samples[{sample}][{_MASK!r}]",
             "hides tokens, and a ragged batch has no mask",
@@ -360,10 +364,10 @@ def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
         )
 
 
-def _like(value: Any, made: dict[str, Any]) -> dict[str, Any]:
+def _like(value: Any, extras: dict[str, Any]) -> dict[str, Any]:
     """What was made as tensors where the values are."""
     if not is_tensor(value):
-        return made
+        return extras
     from varlen.data.tensors import to_tensors
 
-    return to_tensors(made)
+    return to_tensors(extras)

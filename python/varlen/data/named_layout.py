@@ -27,7 +27,7 @@ def schema_of(
     dims: Any,
     flatten: bool,
     keys: Iterable[str] | None = None,
-    behind: Mapping[str, Sequence[Dim]] | None = None,
+    row_dims: Mapping[str, Sequence[Dim]] | None = None,
 ) -> DataSpecs:
     """The DataSpecs of batches of some keys."""
     depth = max((column.dim for column in columns.values()), default=0)
@@ -41,24 +41,24 @@ def schema_of(
             if key not in dims:
                 raise error_of(KeyError, "dims", f"the schema has no {key!r} among {list(dims)}")
             column = columns[key]
-            wanted = (min(column.dim, depth) + 1, len(column.trailing))
-            if len(dims[key].dims) != sum(wanted):
+            counts = (min(column.dim, depth) + 1, len(column.trailing))
+            if len(dims[key].dims) != sum(counts):
                 raise value_error(
                     "dims",
-                    f"{key!r} has {wanted[0]} dims of rows and levels and {wanted[1]} behind them, "
+                    f"{key!r} has {counts[0]} dims of rows and levels and {counts[1]} behind them, "
                     f"the schema says {dims[key]!r}",
                 )
         return dims
     if dims is None:
-        given = [batch_dim, Dim(name="flat")] if flatten and depth else list(level_dims(depth))
+        lead = [batch_dim, Dim(name="flat")] if flatten and depth else list(level_dims(depth))
     else:
-        given = check_dims(dims)
-    if len(given) <= depth:
-        raise value_error("dims", f"expected {depth + 1}, the rows' and one for each level, got {len(given)}")
+        lead = check_dims(dims)
+    if len(lead) <= depth:
+        raise value_error("dims", f"expected {depth + 1}, the rows' and one for each level, got {len(lead)}")
     specs = {}
     for key, column in columns.items():
-        front = given[: min(column.dim, depth) + 1]
-        axes = (behind or {}).get(key, ())
+        front = lead[: min(column.dim, depth) + 1]
+        axes = (row_dims or {}).get(key, ())
         sizes = () if axes else column.trailing
         specs[key] = spec_of_column(key, [*front, *axes], sizes, column.vocabulary)
     return DataSpecs(specs)
@@ -67,13 +67,13 @@ def schema_of(
 def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: Any) -> None:
     """Refuse dtypes of a batch that are not those of its DataSpecs."""
     for key in keys:
-        asked = dtype.get(key) if isinstance(dtype, Mapping) else dtype
-        said = schema[key].dtype
-        if asked is None or said is None:
+        user_dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
+        schema_dtype = schema[key].dtype
+        if user_dtype is None or schema_dtype is None:
             continue
-        name = as_dtype(asked, f"dtype of {key!r}").newbyteorder("=")
-        if name != as_dtype(said, "dtype").newbyteorder("="):
-            raise value_error("", f"dtype of {key!r}: asked for {name}, but the schema says {said}")
+        name = as_dtype(user_dtype, f"dtype of {key!r}").newbyteorder("=")
+        if name != as_dtype(schema_dtype, "dtype").newbyteorder("="):
+            raise value_error("", f"dtype of {key!r}: asked for {name}, but the schema says {schema_dtype}")
 
 
 def as_data(batch: Mapping[str, Any], schema: DataSpecs, depths: Mapping[str, int]) -> DataDict:
@@ -88,8 +88,8 @@ def as_data(batch: Mapping[str, Any], schema: DataSpecs, depths: Mapping[str, in
         depth = depths.get(name)
         spec = None if depth is None else schema[name]
         if depth is None:
-            found = _MADE.fullmatch(name)
-            parts: tuple[str | None, ...] = (None,) * 4 if found is None else found.groups()
+            match = _MADE.fullmatch(name)
+            parts: tuple[str | None, ...] = (None,) * 4 if match is None else match.groups()
             number, what, window, key = parts
             if window is not None or what == "lengths":
                 depth, spec = 0, DataSpec(front[:1])

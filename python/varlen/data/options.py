@@ -141,11 +141,11 @@ class BatchOptions:
 
     def __init__(self, **options: Unpack[BatchKeywords]) -> None:
         check_names(options, BatchKeywords)
-        self.given = {name: _copy(name, value) for name, value in options.items()}
-        self.values: BatchKeywords = {**dict.fromkeys(_NAMES), **_DEFAULTS, **self.given}  # type: ignore[typeddict-item]
+        self.user_options = {name: _copy(name, value) for name, value in options.items()}
+        self.values: BatchKeywords = {**dict.fromkeys(_NAMES), **_DEFAULTS, **self.user_options}  # type: ignore[typeddict-item]
         values = self.values
-        for name, allowed in _CHOICES.items():
-            one_of(values[name], name, allowed, _RENAMED.get(name, {}))  # type: ignore[literal-required]
+        for name, choices in _CHOICES.items():
+            one_of(values[name], name, choices, _RENAMED.get(name, {}))  # type: ignore[literal-required]
         for name in _FLAGS:
             values[name] = as_bool(values[name], name)  # type: ignore[literal-required]
         for name in ("max_len", "pad_to", "pad_to_multiple_of"):
@@ -187,24 +187,26 @@ class BatchOptions:
 
     def _model_inputs(self, values: BatchKeywords) -> ModelInputs | None:
         """What makes the keywords of a model of a batch; None where no option asks for that."""
-        known: dict[str, Any] = {**values}
-        given = {name: known[name] for name in ModelKeywords.__annotations__ if name in self.given}
-        asked = {name: value for name, value in given.items() if _says_something(value)}
-        if not (self._is_of_samples or asked.keys() - {"cu_seqlens"}):
+        entries: dict[str, Any] = {**values}
+        keywords = {
+            name: entries[name] for name in ModelKeywords.__annotations__ if name in self.user_options
+        }
+        model_options = {name: value for name, value in keywords.items() if _says_something(value)}
+        if not (self._is_of_samples or model_options.keys() - {"cu_seqlens"}):
             return None
         if values["layout"] == "named":
             raise value_error(
-                f"{next(iter(asked))}",
+                f"{next(iter(model_options))}",
                 "does not apply: models take arrays",
                 "take another layout than 'named'",
             )
-        model = ModelInputs(asked, values["layout"])
+        model = ModelInputs(model_options, values["layout"])
         for name in _BESIDE:
-            if self.given.get(name):
+            if self.user_options.get(name):
                 raise value_error(name, f"{model.asked_by} already makes batches for models", "leave it out")
         if values["framework"] == "cupy":
             raise value_error("framework", "expected 'numpy' or 'torch' for a batch for models")
-        values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in asked
+        values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in model_options
         return model
 
     def _check_packed(self, values: BatchKeywords) -> None:
@@ -244,7 +246,7 @@ class BatchOptions:
             )
         if values["fill_mode"] != "first" and not values["flatten"]:
             raise value_error("fill_mode", f"{values['fill_mode']!r} needs flatten=True", "pass flatten=True")
-        if values["cu_seqlens"] and "cu_seqlens" in self.given:
+        if values["cu_seqlens"] and "cu_seqlens" in self.user_options:
             raise value_error(
                 "cu_seqlens", "named batches keep their lengths in their dims", "take layout='ragged'"
             )
@@ -271,12 +273,12 @@ class BatchOptions:
 
     def per_axis(self, name: str) -> list[int]:
         """An option that is a number, or one for each ragged axis, as a list with -1 for none."""
-        given: PerAxis = self.values[name]  # type: ignore[literal-required]
-        if given is None:
+        value: PerAxis = self.values[name]  # type: ignore[literal-required]
+        if value is None:
             return []
-        least = 1 if name == "pad_to_multiple_of" else 0
-        axes = given if isinstance(given, (tuple, list)) else [given]
-        return [-1 if item is None else as_int(item, name, least) for item in axes]
+        minimum = 1 if name == "pad_to_multiple_of" else 0
+        axes = value if isinstance(value, (tuple, list)) else [value]
+        return [-1 if item is None else as_int(item, name, minimum) for item in axes]
 
     @property
     def is_named(self) -> bool:
@@ -324,10 +326,10 @@ class BatchOptions:
             out["max_bytes"] = int(values["max_bytes"])
         return out
 
-    def changed(self, **options: Unpack[BatchKeywords]) -> BatchOptions:
+    def replace(self, **options: Unpack[BatchKeywords]) -> BatchOptions:
         """The same with some options replaced."""
-        changed: BatchKeywords = {**self.given, **options}  # type: ignore[typeddict-item]
-        return type(self)(**changed)
+        keywords: BatchKeywords = {**self.user_options, **options}  # type: ignore[typeddict-item]
+        return type(self)(**keywords)
 
 
 class ModelBatchOptions(BatchOptions):
@@ -340,32 +342,32 @@ class OptionsCache:
     """The options of earlier calls, found by their values, so that a loop checks its options once."""
 
     def __init__(self) -> None:
-        self._known: dict[Any, BatchOptions] = {}
+        self._cache: dict[Any, BatchOptions] = {}
         # The last options, if none can change in place: then the same objects have the same values.
         self._last: tuple[tuple[str, ...], tuple[Any, ...], BatchOptions] | None = None
 
-    def __call__(self, given: BatchKeywords) -> BatchOptions:
+    def __call__(self, keywords: BatchKeywords) -> BatchOptions:
         """The options, checked; those of an earlier call where the values are the same."""
-        device = given.get("device")
+        device = keywords.get("device")
         if device is not None:  # what was imported meanwhile counts
-            name, framework = device_name(device), given.get("framework")
+            name, framework = device_name(device), keywords.get("framework")
             if framework is None:
                 framework = "torch" if name == "cpu" else framework_of(device)
-            given = {**given, "device": name, "framework": framework}
+            keywords = {**keywords, "device": name, "framework": framework}
         last = self._last
-        names, values = tuple(given), tuple(given.values())
+        names, values = tuple(keywords), tuple(keywords.values())
         if last is not None and all(map(is_, values, last[1])) and names == last[0]:
             return last[2]
         key = names, tuple(map(_by_value, values))
-        found = self._known.get(key)
-        if found is None:
-            found = BatchOptions(**given)
-            while len(self._known) > 7:
-                self._known.pop(next(iter(self._known)), None)
-            self._known[key] = found
+        options = self._cache.get(key)
+        if options is None:
+            options = BatchOptions(**keywords)
+            while len(self._cache) > 7:
+                self._cache.pop(next(iter(self._cache)), None)
+            self._cache[key] = options
         if all(type(value) in _IMMUTABLE for value in values):
-            self._last = names, values, found
-        return found
+            self._last = names, values, options
+        return options
 
 
 def _says_something(value: Any) -> bool:
@@ -379,16 +381,16 @@ _IMMUTABLE = (str, int, bool, float, type(None))
 class _Identity:
     """An object as a key that equals only itself."""
 
-    __slots__ = ("held",)
+    __slots__ = ("target",)
 
-    def __init__(self, held: object) -> None:
-        self.held = held
+    def __init__(self, value: object) -> None:
+        self.target = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self.held is other.held
+        return isinstance(other, _Identity) and self.target is other.target
 
     def __hash__(self) -> int:
-        return id(self.held)
+        return id(self.target)
 
 
 def _by_value(value: Any) -> Any:
@@ -433,8 +435,8 @@ def _copy(name: str, value: Any) -> Any:
 def view_of(value: Any) -> _core.Joint | None:
     """The core's view of a JointNestedRaggedTensorDict, or of a DataDict; None for anything else."""
     view = getattr(value, "_view", None) or getattr(value, "__varlen_joint__", None)
-    found = view() if callable(view) else value
-    return found if isinstance(found, _core.Joint) else None
+    result = view() if callable(view) else value
+    return result if isinstance(result, _core.Joint) else None
 
 
 # What collate functions of other libraries call an option.
@@ -451,11 +453,11 @@ _ELSEWHERE = {
 }
 
 
-def _suggestion(name: object, known: Iterable[str]) -> str:
+def _suggestion(name: object, choices: Iterable[str]) -> str:
     """The names that mean, or look like, one that is not known."""
-    names = list(known)
-    meant = _ELSEWHERE.get(str(name), "")
-    matches = [meant] if meant in names else difflib.get_close_matches(str(name), names, 2, 0.6)
+    names = list(choices)
+    alias = _ELSEWHERE.get(str(name), "")
+    matches = [alias] if alias in names else difflib.get_close_matches(str(name), names, 2, 0.6)
     return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
@@ -465,9 +467,9 @@ _OF_WORKERS = {
 }  # fmt: skip
 
 
-def check_names(options: Iterable[str], declared: Any) -> None:
+def check_names(options: Iterable[str], keywords: Any) -> None:
     """Refuses options that are not declared."""
-    names = declared.__annotations__
+    names = keywords.__annotations__
     for name in options:
         if name in _OF_WORKERS:
             raise type_error(
@@ -479,31 +481,31 @@ def check_names(options: Iterable[str], declared: Any) -> None:
             raise type_error("", f"there is no option {name!r}{_suggestion(name, names)}")
 
 
-def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
+def no_such_key(option: str, key: object, keys: Iterable[Any]) -> KeyError:
     """The error for a key that is not among the known ones."""
-    names = sorted(map(str, known))
+    names = sorted(map(str, keys))
     return error_of(KeyError, option, f"{key!r} is not one of {names}{_suggestion(key, names)}")
 
 
 def with_options(
-    declared: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None, *, others: bool = False
+    keywords: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None, *, others: bool = False
 ) -> Callable[[Function], Function]:
     """Shows the keywords behind `**options` in a function's signature, all of them or with others behind."""
-    known = {**_DEFAULTS, **(defaults or {})}
+    all_defaults = {**_DEFAULTS, **(defaults or {})}
 
     def show(function: Function) -> Function:
         signature = inspect.signature(function)
-        *named, rest = signature.parameters.values()
-        added = [
+        *parameters, rest = signature.parameters.values()
+        extras = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=known.get(name),
+                default=all_defaults.get(name),
                 annotation=getattr(annotation, "__forward_arg__", annotation),
             )
-            for name, annotation in declared.__annotations__.items()
+            for name, annotation in keywords.__annotations__.items()
         ]
-        function.__signature__ = signature.replace(parameters=[*named, *added, *[rest] * others])  # type: ignore[attr-defined]
+        function.__signature__ = signature.replace(parameters=[*parameters, *extras, *[rest] * others])  # type: ignore[attr-defined]
         return function
 
     return show
@@ -513,56 +515,56 @@ def select_columns(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None
     """The columns of a batch, in the order of `keys`."""
     if keys is None:
         return dict(columns)
-    chosen = as_list(keys, "keys", "keys")
-    for key in chosen:
+    names = as_list(keys, "keys", "keys")
+    for key in names:
         if not isinstance(key, str) or key not in columns:
             raise no_such_key("keys", key, columns)
-    return {key: columns[key] for key in chosen}
+    return {key: columns[key] for key in names}
 
 
-def per_key(option: str, given: Any, keys: Iterable[str], known: Mapping[str, Any]) -> dict[str, Any]:
+def per_key(option: str, value: Any, keys: Iterable[str], columns: Mapping[str, Any]) -> dict[str, Any]:
     """An option that is one value for all keys, or a mapping from some keys to theirs."""
-    if given is None:
+    if value is None:
         return {}
-    if isinstance(given, Mapping):
-        for key in given:
-            if key not in known:
-                raise no_such_key(option, key, known)
-        return dict(given)
-    return dict.fromkeys(keys, given)
+    if isinstance(value, Mapping):
+        for key in value:
+            if key not in columns:
+                raise no_such_key(option, key, columns)
+        return dict(value)
+    return dict.fromkeys(keys, value)
 
 
-def fill_row(option: str, key: str, trailing: tuple[int, ...], dtype: np.dtype, given: Any) -> np.ndarray:
+def fill_row(option: str, key: str, row_shape: tuple[int, ...], dtype: np.dtype, value: Any) -> np.ndarray:
     """One row of a value that the dtype has to hold; zeros where none is given."""
-    return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)
+    return _core.fill_row(value, dtype, row_shape, f"{option} of {key!r}" if key else option)
 
 
 def overflow_of_padding(error: Exception, values: BatchKeywords, place: str = "") -> Exception:
     """A size that does not fit 63 bits, by the option that asks for it."""
     is_size = getattr(error, "code", "") == "padded_size"
-    asked = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
-    if not asked:
+    names = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
+    if not names:
         return name_item(error, place) if place else error
-    named = name_item(error, asked[0])
+    named = name_item(error, names[0])
     return name_place(named, place) if place else named
 
 
 def padding_rows(
-    given: Any,
-    chosen: Mapping[str, ColumnLike],
+    value: Any,
+    selection: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype],
-    used: bool,
+    needs_fill: bool,
 ) -> dict[str, np.ndarray]:
     """What each key is padded with, in its dtype: a number, a row, or a word of its vocabulary.
 
-    A fill for all keys is asked of those alone that are padded with it; `used` says whether any is.
+    A fill for all keys is asked of those alone that are padded with it; `needs_fill` says whether any is.
     """
-    fills = per_key("fill", given, chosen, columns)
-    for_all = given is not None and not isinstance(given, Mapping)
+    fills = per_key("fill", value, selection, columns)
+    for_all = value is not None and not isinstance(value, Mapping)
     rows = {}
-    for key, column in chosen.items():
-        fill = None if for_all and not (used and column.dim > 0) else fills.get(key)
+    for key, column in selection.items():
+        fill = None if for_all and not (needs_fill and column.dim > 0) else fills.get(key)
         if fill is None and column.dim > 0 and dtypes[key].kind in "iuf":
             fill = column.padding_id
         fill = word_as_id(fill, column.vocabulary, column.dtype, f"fill of {key!r}")

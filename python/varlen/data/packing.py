@@ -100,63 +100,63 @@ def pack(
     """
     columns = _columns_of(sequences)
     told = {name: f"sequences[{name!r}]" for name in columns} if columns is sequences else {}
-    ragged = {name: _as_ragged(name, column, told.get(name)) for name, column in columns.items()}
-    if not ragged:
+    containers = {name: _as_ragged(name, column, told.get(name)) for name, column in columns.items()}
+    if not containers:
         raise value_error("sequences", "expected at least one name")
-    first, *others = ragged
+    first, *others = containers
     for name in others:
-        if not same_levels(ragged[name]._levels, ragged[first]._levels):
+        if not same_levels(containers[name]._levels, containers[first]._levels):
             raise value_error(
                 "sequences",
                 f"{name!r} and {first!r} differ in their lengths: "
-                f"{describe_difference(ragged[name]._levels, ragged[first]._levels)}",
+                f"{describe_difference(containers[name]._levels, containers[first]._levels)}",
             )
     fills = dict(as_mapping(fill, "fill", "names to values")) if isinstance(fill, Mapping) else None
     for name in fills or ():
-        if name not in ragged:
-            raise error_of(KeyError, "fill", f"{name!r} is not one of {sorted(ragged)}")
+        if name not in containers:
+            raise error_of(KeyError, "fill", f"{name!r} is not one of {sorted(containers)}")
     if labels is not None:
         if not isinstance(labels, str):
             raise type_error("labels", f"expected the name of the tokens, got {type(labels).__name__}")
-        if labels not in ragged:
-            raise error_of(KeyError, "labels", f"{labels!r} is not one of {sorted(ragged)}")
-        if labels != LABELS and LABELS in ragged:
+        if labels not in containers:
+            raise error_of(KeyError, "labels", f"{labels!r} is not one of {sorted(containers)}")
+        if labels != LABELS and LABELS in containers:
             raise value_error("labels", f"{LABELS!r} are among the sequences", f"say labels={LABELS!r}")
     with naming(lengths="lengths", advice="give too_long='skip' or 'split'"):  # there is no max_len here
         packing = BinPacking(
-            ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
+            containers[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
         )
     order, bins = packing._fill(np.random.default_rng(0))
     pieces = _core.Level.from_lengths(packing.lengths)
     level = _core.Level.from_lengths(packing.lengths[order])
-    made: dict[str, Any] = {}
-    for name, column in ragged.items():
+    arrays: dict[str, Any] = {}
+    for name, column in containers.items():
         values = column.values
-        moved, _ = backend_of(values).gather(values, (pieces,), order)
+        array, _ = backend_of(values).gather(values, (pieces,), order)
         row = fill if fills is None else fills.get(name)
         if name == LABELS:
-            moved = as_label_dtype(moved)
+            array = as_label_dtype(array)
             row = IGNORED if fills is None else fills.get(name, IGNORED)
-        made[name] = _block(moved, level, bins, packing.size, row, max_bytes)
-    beside = ragged[first].values
+        arrays[name] = _block(array, level, bins, packing.size, row, max_bytes)
+    template = containers[first].values
     places = _packed_ids(level, bins, packing.size)
     for name, ids in places.items():
-        made[name] = ids if isinstance(ids, int) else like(ids, beside)
+        arrays[name] = ids if isinstance(ids, int) else like(ids, template)
     if labels is not None:
-        made[LABELS] = labels_of_bins(made[labels], made["position_ids"], made["document_ids"])
-    batch = Batch(made)
-    batch._account = _account(packing.account, ragged, places["document_ids"])
+        arrays[LABELS] = labels_of_bins(arrays[labels], arrays["position_ids"], arrays["document_ids"])
+    batch = Batch(arrays)
+    batch._account = _account(packing.account, containers, places["document_ids"])
     return batch
 
 
 def _account(packing: Account, columns: Mapping[str, Ragged[Any]], document_ids: Ints) -> Account:
     """What came in by name, and what the block holds: its places that are no padding."""
     tokens = packing.columns.pop("tokens")
-    held = int(np.count_nonzero(document_ids >= 0))
+    count = int(np.count_nonzero(document_ids >= 0))
     for name, column in columns.items():
         packing.column(name).source.values = int(column.lengths.sum())
         packing.columns[name].reasons = dict(tokens.reasons)
-    packing.set_result(packing.rows.result.values, dict.fromkeys(columns, held))
+    packing.set_result(packing.rows.result.values, dict.fromkeys(columns, count))
     packing.check()
     return packing
 
@@ -179,15 +179,15 @@ def packed_arrays(
     else:
         bins = np.asarray(bins, np.int64)
     _refuse_overfull(level, bins, size)
-    of_tokens = {*keys, "dim1/part", *(f"{key}/mask" for key in keys)}
-    made: dict[str, Any] = {}
+    token_keys = {*keys, "dim1/part", *(f"{key}/mask" for key in keys)}
+    arrays: dict[str, Any] = {}
     for name, values in batch.items():
-        if name in of_tokens:
+        if name in token_keys:
             row = fills[name][0, ...] if name in fills else None
-            made[name] = _block(values, level, bins, size, row, max_bytes)
+            arrays[name] = _block(values, level, bins, size, row, max_bytes)
         elif name != "dim1/offsets" and name != "dim1/max_length":
-            made[name] = values
-    return made | _packed_ids(level, bins, size)
+            arrays[name] = values
+    return arrays | _packed_ids(level, bins, size)
 
 
 def _columns_of(sequences: Any) -> Mapping[str, Any]:
@@ -234,24 +234,24 @@ def _as_ragged(name: str, column: Any, place: str | None) -> Ragged[Any]:
 
 def _refuse_too_long(level: _core.Level, size: int, rows: Any) -> None:
     if level.longest > size:
-        at = int(np.argmax(level.lengths > size))
+        i = int(np.argmax(level.lengths > size))
         raise value_error(
             "rows",
-            f"row {rows[at]} has {level.lengths[at]} tokens, over pad_to={size}",
+            f"row {rows[i]} has {level.lengths[i]} tokens, over pad_to={size}",
             "give max_len, or the rows of BinPacking(too_long='split')",
-            row=rows[at],
+            row=rows[i],
         )
 
 
 def _refuse_overfull(level: _core.Level, bins: Ints, size: int) -> None:
     if len(bins) == 0 or bins[0] != 0 or bins[-1] != len(level) or (np.diff(bins) < 0).any():
         raise value_error("rows", f"their bins do not hold {len(level)} rows")
-    used = np.diff(level.offsets[bins])
-    if (used > size).any():
-        at = int(np.argmax(used > size))
+    counts = np.diff(level.offsets[bins])
+    if (counts > size).any():
+        i = int(np.argmax(counts > size))
         raise value_error(
             "rows",
-            f"bin {at} of the batch has {used[at]} tokens, over pad_to={size}; its sampler has to "
+            f"bin {i} of the batch has {counts[i]} tokens, over pad_to={size}; its sampler has to "
             "count what the batch takes, prefix and suffix included",
         )
 
@@ -275,9 +275,9 @@ def _packed_ids(level: _core.Level, bins: Ints, size: int) -> dict[str, Any]:
     """Which sequence each place of the block is in, and where in it."""
     count = len(bins) - 1
     in_bin = np.arange(len(level)) - np.repeat(bins[:-1], np.diff(bins))
-    left = size - np.diff(level.offsets[bins])
-    ends, left = bins[1:][left > 0], left[left > 0]
-    sequences = _core.Level.from_lengths(np.insert(level.lengths, ends, left))
+    room = size - np.diff(level.offsets[bins])
+    ends, room = bins[1:][room > 0], room[room > 0]
+    sequences = _core.Level.from_lengths(np.insert(level.lengths, ends, room))
     numbers = np.insert(in_bin, ends, -1).astype(np.int32)
     return {
         "position_ids": sequences.positions.reshape(count, size).copy(),

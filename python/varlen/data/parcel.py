@@ -20,13 +20,13 @@ _PROTOCOL = 5
 
 
 class _Pickler(ForkingPickler):
-    def __init__(self, whole: Any, *how: Any) -> None:
+    def __init__(self, value: Any, *how: Any) -> None:
         super().__init__(*how)
-        self._whole = whole
+        self._base = value
 
     def reducer_override(self, value: Any) -> Any:
         """How a value is pickled, where it is not in its own way."""
-        if value is self._whole:
+        if value is self._base:
             return value.__reduce_ex__(_PROTOCOL)  # what is registered for its class led here
         if type(value) is np.ndarray:
             if value.dtype.kind in "mM":  # which have no buffers

@@ -68,9 +68,9 @@ class Passes:
         while not _core.swap_shared(words, _LOCK, 0, 1) and time.monotonic() < deadline:
             time.sleep(1e-5)
         try:
-            found = np.flatnonzero(owners[:, _OWNER] == owner)
-            if len(found):
-                row = owners[found[0]]
+            hits = np.flatnonzero(owners[:, _OWNER] == owner)
+            if len(hits):
+                row = owners[hits[0]]
             else:
                 count = int(words[_OWNERS])
                 row = owners[1 + (count - 1) % (_KEPT - 1)]
@@ -97,10 +97,10 @@ class Passes:
         """The epoch of a pass that begins, and whether it goes on from a state."""
         with self._process_passes(os.getpid() if which is None else which.owner) as (words, begun, row):
             if which is not None:
-                near = abs(begun[:, 3] - which.first) < which.workers
-                same = near & (begun[:, :3] == which[:3]).all(axis=1)
-                if same.any():
-                    epoch, goes_on = begun[int(same.argmax()), 4:].tolist()
+                is_near = abs(begun[:, 3] - which.first) < which.workers
+                is_same = is_near & (begun[:, :3] == which[:3]).all(axis=1)
+                if is_same.any():
+                    epoch, goes_on = begun[int(is_same.argmax()), 4:].tolist()
                     return (epoch, bool(goes_on)) if own is None else own
             epoch, goes_on = (int(row[_NEXT]), bool(row[_GOES_ON])) if own is None else own
             row[1:] = epoch + 1, 0, epoch, goes_on

@@ -35,7 +35,7 @@ __all__ = []
 
 Array = np.ndarray[tuple[Any, ...], np.dtype]
 Arrays = dict[str, Any]
-Seed = int | np.random.Generator | None
+SeedLike = int | np.random.Generator | None
 
 _PARTS = "dim1/part"
 
@@ -57,56 +57,56 @@ class BatchPlan:
     ) -> None:
         self.options = options
         values = options.values
-        chosen = select_columns(columns, values["keys"])
-        self._asked = wanted = per_key("dtype", values["dtype"], chosen, columns)
+        selection = select_columns(columns, values["keys"])
+        self._user_dtypes = casts = per_key("dtype", values["dtype"], selection, columns)
         model = options.model
         as_tensors = options.tensors or model is not None
         self._dtypes = dtypes = {
-            key: _output_dtype(key, column, wanted.get(key), as_tensors) for key, column in chosen.items()
+            key: _output_dtype(key, column, casts.get(key), as_tensors) for key, column in selection.items()
         }
-        joints = [_with_numbers(joint, chosen) for joint in joints]
+        joints = [_with_numbers(joint, selection) for joint in joints]
         if model is not None:
-            small = [k for k, dtype in dtypes.items() if small_floats.name_of(dtype) and not wanted.get(k)]
+            small = [k for k, dtype in dtypes.items() if small_floats.name_of(dtype) and not casts.get(k)]
             dtypes |= dict.fromkeys(small, np.dtype(np.float32))
-            dtypes |= {key: model.dtype_before(key, dtypes[key]) for key in dtypes if wanted.get(key) is None}
+            dtypes |= {key: model.dtype_before(key, dtypes[key]) for key in dtypes if casts.get(key) is None}
         self._torch_names = {
             key: name for key, dtype in dtypes.items() if (name := small_floats.name_of(dtype))
         }
         # Of 8 bits, which nothing here computes with: float32 up to here, and then torch's.
         self._small_tensors = {
             key: name
-            for key, column in chosen.items()
-            if (name := torch_name(column)) and as_tensors and wanted.get(key) is None
+            for key, column in selection.items()
+            if (name := torch_name(column)) and as_tensors and casts.get(key) is None
             if key not in self._torch_names
         }
         if self._small_tensors and options.device is not None:
             key, name = next(iter(self._small_tensors.items()))
             raise type_error("device", f"{key!r} is {name}, which needs the package ml_dtypes there")
-        used = values["layout"] in ("padded", "packed") or options.has_edges
+        needs_fill = values["layout"] in ("padded", "packed") or options.has_edges
         fill = values["fill"]
         if model is not None:
-            model.check_keys(chosen, fill)
-            padded = [key for key, column in chosen.items() if used and column.dim > 0]
-            of_model = {key: model.fill_of(key, fill, None) for key in padded}
-            fill = {**per_key("fill", fill, {}, columns), **of_model}
-        self._fills = rows = padding_rows(fill, chosen, columns, dtypes, used)
+            model.check_keys(selection, fill)
+            padded = [key for key, column in selection.items() if needs_fill and column.dim > 0]
+            model_fills = {key: model.fill_of(key, fill, None) for key in padded}
+            fill = {**per_key("fill", fill, {}, columns), **model_fills}
+        self._fills = rows = padding_rows(fill, selection, columns, dtypes, needs_fill)
         self._depths = {
-            key: min(column.dim, 1 if values["flatten"] else column.dim) for key, column in chosen.items()
+            key: min(column.dim, 1 if values["flatten"] else column.dim) for key, column in selection.items()
         }
         axes = max([1, *self._depths.values()])
         for name in ("max_len", "pad_to", "pad_to_multiple_of"):
             if (count := len(options.per_axis(name))) > axes:
                 raise value_error(name, f"{count} numbers for {axes} ragged axes")
-        self._of_tokens = [key for key, column in chosen.items() if column.dim > 0]
-        nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
-        _refuse_reserved(chosen, nans)
+        self._token_keys = [key for key, column in selection.items() if column.dim > 0]
+        nans = _nan_replacements(values["nan"], selection, columns, dtypes)
+        _refuse_reserved(selection, nans)
         if options.bin_size is not None:
-            _check_packed(chosen)
+            _check_packed(selection)
         if options.bin_size is not None or (model is not None and values["layout"] == "ragged"):
             _refuse_nested(self._depths)
         edges = [
-            None if given is None else edge_joint(which, given, chosen, rows, values["flatten"])
-            for which, given in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
+            None if value is None else edge_joint(which, value, selection, rows, values["flatten"])
+            for which, value in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
         ]
         prefix, suffix = edges
         self.edge_counts = [None if edge is None else len(edge) for edge in edges]
@@ -115,15 +115,15 @@ class BatchPlan:
             list(labels),
             prefix,
             suffix,
-            list(chosen),
-            [column.dim for column in chosen.values()],
+            list(selection),
+            [column.dim for column in selection.values()],
             list(rows.values()),
-            [nans.get(key) for key in chosen],
+            [nans.get(key) for key in selection],
             {**options.core_options(), "lift": lift},
-            [self._between(key, column, values["fill_mode"]) for key, column in chosen.items()],
+            [self._fills_of(key, column, values["fill_mode"]) for key, column in selection.items()],
         )
 
-    def _between(self, key: str, column: ColumnLike, fill_mode: str) -> Array | None:
+    def _fills_of(self, key: str, column: ColumnLike, fill_mode: str) -> Array | None:
         """The row of slots that `fill_mode` leaves: padding of ids of words, where 0 is one of them."""
         is_nan = fill_mode == "nan" and self._dtypes[key].kind not in "iu"
         return None if column.vocabulary is None or is_nan else self._fills[key]
@@ -132,18 +132,18 @@ class BatchPlan:
         """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all
         share.
         """
-        before, after = ((rows if n is not None and n > 1 else None) for n in self.edge_counts)
+        prefix, suffix = ((rows if n is not None and n > 1 else None) for n in self.edge_counts)
         for name, n in zip(("prefix", "suffix"), self.edge_counts, strict=True):
             if n is not None and n not in (1, count):
                 raise value_error(name, f"has {n} records; one for all, or one for each of {count} rows")
-        return before, after
+        return prefix, suffix
 
     def run(
         self,
         rows: Any,
         start: Any = None,
         end: Any = None,
-        seed: Seed = None,
+        seed: SeedLike = None,
         epoch: int = 0,
         out: Mapping[str, Any] | None = None,
         counters: Any = None,
@@ -166,8 +166,8 @@ class BatchPlan:
             number, row_counters = draw_seed(seed, rows)
             counters = counters if row_counters is None else row_counters
         if options.device is not None:
-            wanted = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows
-            return self._run_on(options.device, wanted, out)
+            request = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows
+            return self._run_on(options.device, request, out)
         if out is not None and not isinstance(out, dict):
             as_mapping(out, "out", "names to arrays")
         grow = getattr(out, "grow", None)
@@ -178,14 +178,14 @@ class BatchPlan:
                 if out is not None and grow is None:
                     dtypes = self._dtypes
                     buffers = {name: memory_of_buffer(each, dtypes.get(name)) for name, each in out.items()}
-                given = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
-                result: Arrays = self.batcher(*given)
+                arguments = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
+                result: Arrays = self.batcher(*arguments)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
         if options.bin_size is not None:
             max_bytes = options.values["max_bytes"]
             result = packed_arrays(
-                result, self._of_tokens, self._fills, options.bin_size, bins, numbers, max_bytes
+                result, self._token_keys, self._fills, options.bin_size, bins, numbers, max_bytes
             )
         if options.tensors:
             if _PARTS in result and _PARTS not in (buffers or ()):
@@ -193,10 +193,10 @@ class BatchPlan:
             result = to_tensors(result, self._torch_names)
             result |= {key: as_small(result[key], name) for key, name in self._small_tensors.items()}
         if options.model is not None:
-            result = options.model.batch_keywords(result, self._depths, self._asked)
+            result = options.model.batch_keywords(result, self._depths, self._user_dtypes)
         return Batch(result)
 
-    def _run_on(self, device: str, wanted: tuple[Any, ...], out: Any) -> Any:
+    def _run_on(self, device: str, request: tuple[Any, ...], out: Any) -> Any:
         """The batch on a device, or in a block of the staging that `out` is."""
         is_staging = hasattr(out, "take")
         framework = self.options.values["framework"] or "torch"
@@ -204,14 +204,14 @@ class BatchPlan:
         if hasattr(out, "grow"):
             raise type_error("out", "Buffers are memory of the host; the allocator of a device keeps its own")
         try:
-            plan = _core.StagedBatch(self.batcher, *wanted)
+            plan = _core.StagedBatch(self.batcher, *request)
         except OverflowError as error:
             raise overflow_of_padding(error, self.options.values) from None
-        staged = StagedBatch(plan, staging, device, framework, self._torch_names)
-        return staged if is_staging else staged.to(out=out)
+        batch = StagedBatch(plan, staging, device, framework, self._torch_names)
+        return batch if is_staging else batch.to(out=out)
 
 
-def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
+def draw_seed(seed: SeedLike, rows: Any) -> tuple[int, Array | None]:
     """64 bits, and what names each window's sequence: its row for a given number, else its place in the
     batch.
     """
@@ -238,21 +238,21 @@ def reserved_names(depth: int) -> list[str]:
     ]
 
 
-def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None:
-    taken = {f"{name}/mask": name for name in nans}
-    for name in chosen:
-        if name in taken:
-            raise value_error("keys", f"{name!r} is the name of the mask that nan= gives {taken[name]!r}")
+def _refuse_reserved(selection: Mapping[str, Any], nans: Mapping[str, Any]) -> None:
+    masks = {f"{name}/mask": name for name in nans}
+    for name in selection:
+        if name in masks:
+            raise value_error("keys", f"{name!r} is the name of the mask that nan= gives {masks[name]!r}")
         if "/" in name and name in reserved_names(64):
             raise value_error("keys", f"{name!r} is a name that batches reserve")
 
 
-def _check_packed(chosen: Mapping[str, ColumnLike]) -> None:
+def _check_packed(selection: Mapping[str, ColumnLike]) -> None:
     """Refuse keys that have no place in a block of bins."""
-    for name in chosen:
+    for name in selection:
         if name in PACKED_NAMES:
             raise value_error("keys", f"{name!r} is a name that packed batches reserve")
-    if not any(column.dim for column in chosen.values()):
+    if not any(column.dim for column in selection.values()):
         raise value_error("layout", "a packed batch needs a key of dim 1 or more")
 
 
@@ -262,39 +262,39 @@ def _refuse_nested(depths: Mapping[str, int]) -> None:
             raise value_error("layout", f"{name!r} is of dim {depth}", "give flatten=True, or keys of dim 1")
 
 
-def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype:
+def _output_dtype(key: str, column: ColumnLike, user_dtype: Any, tensors: bool) -> np.dtype:
     """The dtype of a key in the batch."""
     default = tensor_dtype(column) if tensors else column.dtype
     native: np.dtype = default
-    if asked is not None:
-        native = as_dtype(asked, f"dtype of {key!r}", stand_in=tensors)
+    if user_dtype is not None:
+        native = as_dtype(user_dtype, f"dtype of {key!r}", stand_in=tensors)
     native = native.newbyteorder("=")
     if tensors and column.dtype.kind in "mM" and native == np.int64:
         return column.dtype
     return native
 
 
-def _with_numbers(joint: _core.Joint, chosen: Mapping[str, ColumnLike]) -> _core.Joint:
+def _with_numbers(joint: _core.Joint, selection: Mapping[str, ColumnLike]) -> _core.Joint:
     """The joint with float32 in place of floats of 8 bits that NumPy has not, which the core moves only."""
-    small = {name: dtype for name, dtype in small_keys(joint).items() if name in chosen}
+    small = {name: dtype for name, dtype in small_keys(joint).items() if name in selection}
     small = {name: dtype for name, dtype in small.items() if joint.values(name).dtype != _core.bfloat16}
     return widen(joint, small)
 
 
 def _nan_replacements(
-    given: Any,
-    chosen: Mapping[str, ColumnLike],
+    value: Any,
+    selection: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype],
 ) -> dict[str, Array]:
     """The value that replaces NaN, in the dtype of the output, for each key where NaN is replaced."""
-    wanted = per_key("nan", given, chosen, columns)
+    replacements = per_key("nan", value, selection, columns)
     out = {}
-    for key, column in chosen.items():
-        if wanted.get(key) is None:
+    for key, column in selection.items():
+        if replacements.get(key) is None:
             continue
         if column.dtype.kind == "f" or column.dtype.name == "bfloat16":
-            out[key] = fill_row("nan", key, (), dtypes[key], wanted[key])
-        elif isinstance(given, Mapping):
+            out[key] = fill_row("nan", key, (), dtypes[key], replacements[key])
+        elif isinstance(value, Mapping):
             raise value_error("nan", f"{key!r} is {column.dtype}, which has no NaN")
     return out

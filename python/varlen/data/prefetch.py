@@ -26,15 +26,15 @@ class _SharedState(Generic[Item, Result]):
     def __init__(self, make: Callable[[Item, Buffers], Result], items: Iterable[Item], depth: int) -> None:
         self.make = make
         self.items = iter(items)
-        self.changed = threading.Condition()
+        self.change = threading.Condition()
         self.depth = depth
-        self.ahead = 0  # batches that are made, or in the making
+        self.n_pending = 0  # batches that are made, or in the making
         self.lent: list[Buffers] = []  # of batches that were taken; some may be held still
-        self.taking = threading.Lock()  # items come one at a time, in their order
-        self.taken = 0
+        self.take_lock = threading.Lock()  # items come one at a time, in their order
+        self.n_taken = 0
         self.last: int | None = None  # how many items there are, once that is known
         self.ready: dict[int, tuple[Buffers | None, Result | BaseException]] = {}
-        self.stopped = False
+        self.is_done = False
         self.process = os.getpid()
         self.threads: list[threading.Thread] = []
 
@@ -49,8 +49,8 @@ class _SharedState(Generic[Item, Result]):
             buffers = self._buffers()
             if buffers is None:
                 return
-            with self.taking:
-                number = self.taken
+            with self.take_lock:
+                number = self.n_taken
                 if self.last is not None:
                     return
                 try:
@@ -62,7 +62,7 @@ class _SharedState(Generic[Item, Result]):
                     self._put(number, buffers, error)
                     self._end(number + 1)
                     return
-                self.taken += 1
+                self.n_taken += 1
             try:
                 self._put(number, buffers, self.make(item, buffers))
             except StopIteration as error:  # which would end the loop, and lose what comes behind
@@ -73,12 +73,12 @@ class _SharedState(Generic[Item, Result]):
                 self._put(number, buffers, error)
 
     def _buffers(self) -> Buffers | None:
-        with self.changed:
-            while self.ahead >= self.depth and not self.stopped and self.last is None:
-                self.changed.wait()
-            if self.stopped or self.last is not None:
+        with self.change:
+            while self.n_pending >= self.depth and not self.is_done and self.last is None:
+                self.change.wait()
+            if self.is_done or self.last is not None:
                 return None
-            self.ahead += 1
+            self.n_pending += 1
             for k, buffers in enumerate(self.lent):
                 if buffers.is_free:
                     return self.lent.pop(k)
@@ -88,33 +88,33 @@ class _SharedState(Generic[Item, Result]):
             return Buffers()
 
     def _put(self, number: int, buffers: Buffers, result: Result | BaseException) -> None:
-        with self.changed:
+        with self.change:
             self.ready[number] = (buffers, result)
-            self.changed.notify_all()
+            self.change.notify_all()
 
     def _end(self, count: int) -> None:
-        with self.changed:
+        with self.change:
             self.last = count
-            self.changed.notify_all()
+            self.change.notify_all()
 
     def take(self, number: int) -> tuple[Buffers | None, Result | BaseException] | None:
-        with self.changed:
-            while number not in self.ready and not self.stopped and (self.last is None or number < self.last):
-                self.changed.wait()
-            found = self.ready.pop(number, None)
-            if found is not None:
-                self.ahead -= 1
-                if found[0] is not None:
-                    self.lent.append(found[0])
-                self.changed.notify_all()
-            return found
+        with self.change:
+            while number not in self.ready and not self.is_done and (self.last is None or number < self.last):
+                self.change.wait()
+            entry = self.ready.pop(number, None)
+            if entry is not None:
+                self.n_pending -= 1
+                if entry[0] is not None:
+                    self.lent.append(entry[0])
+                self.change.notify_all()
+            return entry
 
     def stop(self) -> None:
         if os.getpid() != self.process:
             return  # a fork has none of the threads, and the lock may never be released
-        with self.changed:
-            self.stopped = True
-            self.changed.notify_all()
+        with self.change:
+            self.is_done = True
+            self.change.notify_all()
         for thread in self.threads:
             if thread is not threading.current_thread() and thread.is_alive():  # it may never have started
                 thread.join()
@@ -180,12 +180,12 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
             raise RuntimeError(
                 "a fork does not copy a prefetcher's threads; make the prefetcher in the child"
             )
-        found = self._state.take(self._number)
-        if found is None:
+        entry = self._state.take(self._number)
+        if entry is None:
             self.close()
             raise StopIteration
         self._number += 1
-        result = found[1]
+        result = entry[1]
         if isinstance(result, BaseException):
             self.close()
             raise result

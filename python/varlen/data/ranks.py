@@ -21,19 +21,19 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     count = None if num_replicas is None else as_int(num_replicas, "num_replicas", 1)
     number = None if rank is None else as_int(rank, "rank")
     if count is None or number is None:
-        found = group_rank() or _environment_rank()
+        group = group_rank() or _environment_rank()
         if count is None:
-            if found is None and number:
+            if group is None and number:
                 raise value_error("num_replicas", f"expected a number with rank={number}, but got none")
-            count = found[0] if found else 1
+            count = group[0] if group else 1
         if number is None and count > 1:
-            if found is None:
+            if group is None:
                 raise value_error("rank", f"expected a number with num_replicas={count}, but got none")
-            if found[0] != count:
+            if group[0] != count:
                 raise value_error(
-                    "num_replicas", f"there are {found[0]} processes, got {count}", "pass rank, too"
+                    "num_replicas", f"there are {group[0]} processes, got {count}", "pass rank, too"
                 )
-            number = found[1]
+            number = group[1]
         number = number or 0
     if number >= count:
         raise value_error("rank", f"expected 0 to {count - 1}, got {number}")
@@ -49,20 +49,20 @@ def group_rank() -> tuple[int, int] | None:
 
 
 def _environment_rank() -> tuple[int, int] | None:
-    given = {name: os.environ[name] for name in ("WORLD_SIZE", "RANK") if os.environ.get(name)}
-    if [*given] == ["WORLD_SIZE"] and os.environ.get("NODE_RANK") == "0" and os.environ.get("LOCAL_RANK"):
-        given["RANK"] = os.environ["LOCAL_RANK"]  # as Lightning tells its processes before they are a group
-    if not given:
+    values = {name: os.environ[name] for name in ("WORLD_SIZE", "RANK") if os.environ.get(name)}
+    if [*values] == ["WORLD_SIZE"] and os.environ.get("NODE_RANK") == "0" and os.environ.get("LOCAL_RANK"):
+        values["RANK"] = os.environ["LOCAL_RANK"]  # as Lightning tells its processes before they are a group
+    if not values:
         return None
-    if len(given) < 2:
-        [(name, text)] = given.items()
+    if len(values) < 2:
+        [(name, text)] = values.items()
         other = "RANK" if name == "WORLD_SIZE" else "WORLD_SIZE"
         raise value_error(
             "rank",
             f"the environment has {name}={text} and no {other}",
             "pass num_replicas and rank, or make the sampler after the process group",
         )
-    for name, text in given.items():
+    for name, text in values.items():
         if not text.isdecimal():
             raise value_error("rank", f"expected a number in the environment, got {name}={text!r}")
-    return int(given["WORLD_SIZE"]), int(given["RANK"])
+    return int(values["WORLD_SIZE"]), int(values["RANK"])

@@ -35,8 +35,8 @@ class Rows:
     def __init__(self, source: Any) -> None:
         if not hasattr(source, "read_many"):
             parts = list(source) if isinstance(source, (list, tuple)) else [source]
-            many = isinstance(source, (list, tuple))
-            joints = [as_joint(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
+            is_list = isinstance(source, (list, tuple))
+            joints = [as_joint(part, f"source[{i}]" if is_list else "source") for i, part in enumerate(parts)]
             ids = {(joint.meta or {}).get("row_ids") for joint in joints}
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
         self._source = cast("Source", source)
@@ -45,7 +45,7 @@ class Rows:
         self._shard_lengths: dict[int, Ints] = {}  # events of the rows of a shard, until all are known
         # Of a view: the row of `_whole` behind each of its own, and the dataset of all rows of the source.
         self._index: Ints | None = None
-        self._whole: Self | None = None
+        self._base: Self | None = None
         self._verbs: tuple[str, ...] = ()  # that made the view
 
     @functools.cached_property
@@ -146,12 +146,12 @@ class Rows:
         if not 1 <= level <= self.depth:
             raise value_error("dim", f"expected 1 to {self.depth}, got {level}")
         if level not in self._lengths:
-            if self._whole is not None:
-                result = self._whole.lengths_at(level)[self._index]
+            if self._base is not None:
+                result = self._base.lengths_at(level)[self._index]
             else:
                 shards = np.flatnonzero(self._source.counts).tolist()
-                known = _lengths_in(self._source, shards, level, self._shard_lengths if level == 1 else {})
-                parts = [known[shard] for shard in shards]
+                cache = _lengths_in(self._source, shards, level, self._shard_lengths if level == 1 else {})
+                parts = [cache[shard] for shard in shards]
                 result = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
             result.flags.writeable = False
             self._lengths[level] = result
@@ -161,18 +161,18 @@ class Rows:
 
     def _lengths_of_rows(self, rows: Ints, source_rows: Ints) -> Ints:
         """The events of some rows, from their own shards where those of all are not known yet."""
-        whole = self if self._whole is None else self._whole
-        for lengths, numbers in ((self._lengths, rows), (whole._lengths, source_rows)):
+        base = self if self._base is None else self._base
+        for lengths, numbers in ((self._lengths, rows), (base._lengths, source_rows)):
             if 1 in lengths:
                 return lengths[1][numbers]
         offsets = self._source.offsets
         shards = offsets[1:].searchsorted(source_rows, side="right")
-        touched = np.unique(shards).tolist()
-        whole._shard_lengths = known = _lengths_in(self._source, touched, 1, whole._shard_lengths)
+        uniques = np.unique(shards).tolist()
+        base._shard_lengths = cache = _lengths_in(self._source, uniques, 1, base._shard_lengths)
         result = np.empty(len(rows), np.int64)
-        for shard in touched:
+        for shard in uniques:
             mine = shards == shard
-            result[mine] = known[shard][source_rows[mine] - offsets[shard]]
+            result[mine] = cache[shard][source_rows[mine] - offsets[shard]]
         return result
 
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
@@ -206,11 +206,11 @@ class Rows:
         >>> ds[0].to_list(), ds[[1, 0]].to_list()
         ({'id': 7, 'x': [1, 2, 3]}, {'id': [9, 7], 'x': [[], [1, 2, 3]]})
         """
-        only = self._only_joint
+        joint = self._only_joint
         try:
-            if only is not None:
+            if joint is not None:
                 try:
-                    view = only.get(index)
+                    view = joint.get(index)
                 except ValueError as error:
                     raise name_only_file(error, self._source.paths) from None
                 if view is not None:
@@ -264,10 +264,10 @@ class Rows:
         row = index + n if index < 0 else index
         if self._index is not None:
             row = int(self._index[row])
-        only = (self if self._whole is None else self._whole)._only_joint
-        if only is not None:
+        joint = (self if self._base is None else self._base)._only_joint
+        if joint is not None:
             try:
-                return only.row(row)
+                return joint.row(row)
             except ValueError as error:
                 raise name_only_file(error, self._source.paths) from None
         if not self._source.mmap:
@@ -328,8 +328,8 @@ class Rows:
             raise type_error("rows", f"expected integers, got dtype {array.dtype}{hint}")
         out_of_range = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
         if out_of_range.any():
-            at = int(np.argmax(out_of_range))
-            raise index_error("rows", f"index {array[at]} at position {at} is out of range for {n} rows")
+            i = int(np.argmax(out_of_range))
+            raise index_error("rows", f"index {array[i]} at position {i} is out of range for {n} rows")
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)
 
@@ -379,21 +379,21 @@ class Rows:
         rows = self._source.rows_of(ids)
         if self._index is None:
             return rows
-        found = self._places[rows]
-        missing = np.flatnonzero(found.reshape(-1) < 0)
+        places = self._places[rows]
+        missing = np.flatnonzero(places.reshape(-1) < 0)
         if len(missing):
-            at = int(missing[0])
+            i = int(missing[0])
             raise error_of(
-                KeyError, "ids", f"{np.asarray(ids).reshape(-1)[at]} at position {at} is no id of these rows"
+                KeyError, "ids", f"{np.asarray(ids).reshape(-1)[i]} at position {i} is no id of these rows"
             )
-        return found
+        return places
 
     def __repr__(self) -> str:
         shards = len(self._source.counts)
         where = f" in {shards} shards" if shards > 1 else ""
-        of_all = "" if self._index is None else f" of {len(self._source)}"
+        total = "" if self._index is None else f" of {len(self._source)}"
         keys = [f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items()]
-        return f"{type(self).__name__}({', '.join([f'{len(self)}{of_all} rows{where}', *keys])})"
+        return f"{type(self).__name__}({', '.join([f'{len(self)}{total} rows{where}', *keys])})"
 
 
 def _is_int(value: Any) -> bool:
@@ -401,12 +401,12 @@ def _is_int(value: Any) -> bool:
 
 
 def _lengths_in(
-    source: Source, shards: Sequence[int], dim: int, known: Mapping[int, Ints]
+    source: Source, shards: Sequence[int], dim: int, cache: Mapping[int, Ints]
 ) -> dict[int, Ints]:
     """The lengths of the rows of some shards by their numbers, and those that are known."""
-    new = [shard for shard in shards if shard not in known]
-    found = map_shards(source, lambda shard: _lengths_of(source, shard, dim), new)
-    return {**known, **dict(zip(new, found, strict=True))}
+    new = [shard for shard in shards if shard not in cache]
+    lengths = map_shards(source, lambda shard: _lengths_of(source, shard, dim), new)
+    return {**cache, **dict(zip(new, lengths, strict=True))}
 
 
 def _lengths_of(source: Source, shard: int, dim: int) -> Ints:

@@ -104,12 +104,12 @@ class Sampler:
         self.shuffle, self.drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         one_of(uneven, "uneven", ("repeat", "drop", "empty", None))
         self.uneven: Uneven = uneven or ("drop" if self.drop_last else "repeat")
-        self.seed = as_int(seed, "seed", most=None)
+        self.seed = as_int(seed, "seed", maximum=None)
         self.epoch = 0
         self._epoch_batches: tuple[Any, list[Ints]] | None = None
         self._digest: tuple[Ints, str, int] | None = None  # of these lengths
         # Steps that this epoch had among other numbers of ranks, each with that number; and those since.
-        self._before: tuple[tuple[int, int], ...] = ()
+        self._earlier_ranks: tuple[tuple[int, int], ...] = ()
         self._steps = 0
         self._start: int | None = None  # where a state that was loaded goes on
         self._is_told = False  # whether the epoch was set since
@@ -133,7 +133,7 @@ class Sampler:
         """
         number, self._is_told = as_int(epoch, "epoch"), True
         if number != self.epoch:
-            self.epoch, self._before, self._steps, self._start = number, (), 0, None
+            self.epoch, self._earlier_ranks, self._steps, self._start = number, (), 0, None
             self._pass = None
 
     @property
@@ -163,7 +163,7 @@ class Sampler:
         refuse_shards_of(self)
         start = self._start
         if start is None:
-            start, self._before = 0, ()
+            start, self._earlier_ranks = 0, ()
         elif start == len(self._batches()) and not self._is_told:
             self._start = None  # torchdata asks for the end of an epoch, and then for the next one
         self._steps = start
@@ -174,19 +174,19 @@ class Sampler:
         the first batch is asked for.
         """
         self._find_rank()
-        epoch, before = own or self._at
+        epoch, history = own or self._place
         this = object()
-        if (epoch, before) == self._at:
+        if (epoch, history) == self._place:
             self._start = None  # not before: a DataLoader asks for two iterators, and uses one
             self._pass = this
-        for k, batch in enumerate(self._deal_rest(epoch, before)[start:], start + 1):
+        for k, batch in enumerate(self._deal_rest(epoch, history)[start:], start + 1):
             if self._pass is this:
                 self._steps = k
             yield self._row_numbers(batch, epoch)
 
     def _refuse_nothing(self) -> None:
         """Refuses an epoch without batches where there are rows."""
-        if self._before or not len(self.lengths) or self._batches():
+        if self._earlier_ranks or not len(self.lengths) or self._batches():
             return
         count = len(self._deal(np.random.default_rng([self.seed, self.epoch])))
         if count:
@@ -265,7 +265,7 @@ class Sampler:
         return {
             "epoch": self.epoch,
             "batches": earlier + steps,
-            "steps": [list(each) for each in (*self._before, (self.num_replicas, steps))],
+            "steps": [list(run) for run in (*self._earlier_ranks, (self.num_replicas, steps))],
             "data": self._identity(),
             "options": self._options(),
         }
@@ -299,28 +299,28 @@ class Sampler:
         epoch, runs = _checked_state(state)
         refuse_differences({**state["data"], **state["options"]}, {**self._identity(), **self._options()})
         self._find_rank()
-        before, steps = self._split(runs)
-        left = len(self._deal_rest(epoch, before))
-        if steps > left:
-            raise value_error("state", f"{steps} batches of epoch {epoch} were taken, of {left}")
-        self.epoch, self._before = epoch, before
+        history, steps = self._split(runs)
+        count = len(self._deal_rest(epoch, history))
+        if steps > count:
+            raise value_error("state", f"{steps} batches of epoch {epoch} were taken, of {count}")
+        self.epoch, self._earlier_ranks = epoch, history
         self._steps = self._start = steps
         self._is_told, self._pass = False, None
 
     def _split(self, runs: Sequence[tuple[int, int]]) -> tuple[tuple[tuple[int, int], ...], int]:
         """The steps of a state: those among other numbers of ranks, and those among this one since."""
-        *before, (replicas, steps) = runs
-        return (tuple(before), steps) if replicas == self.num_replicas else (tuple(runs), 0)
+        *history, (replicas, steps) = runs
+        return (tuple(history), steps) if replicas == self.num_replicas else (tuple(runs), 0)
 
     @property
-    def _at(self) -> tuple[int, Any]:
+    def _place(self) -> tuple[int, Any]:
         """The epoch, and its steps among other numbers of ranks."""
-        return self.epoch, self._before
+        return self.epoch, self._earlier_ranks
 
     @property
     def _position(self) -> int:
         """Batches of this epoch that were taken."""
-        return sum(steps for _, steps in self._before) + self._steps
+        return sum(steps for _, steps in self._earlier_ranks) + self._steps
 
     def __repr__(self) -> str:
         rank = f", rank {self.rank} of {self.num_replicas}" if self.num_replicas > 1 else ""
@@ -338,7 +338,7 @@ class Sampler:
         """The batches of an epoch, for all ranks."""
         raise NotImplementedError
 
-    def _nothing(self) -> Ints:
+    def _empty_batch(self) -> Ints:
         """A batch without rows."""
         return np.empty(0, np.int64)
 
@@ -358,14 +358,14 @@ class Sampler:
     def _batches(self) -> list[Ints]:
         """Those of this rank, from the last change of the number of ranks on."""
         self._find_rank()
-        return self._deal_rest(self.epoch, self._before)
+        return self._deal_rest(self.epoch, self._earlier_ranks)
 
-    def _deal_rest(self, epoch: int, before: tuple[tuple[int, int], ...]) -> list[Ints]:
-        which = epoch, before, self.num_replicas, self.rank
+    def _deal_rest(self, epoch: int, history: tuple[tuple[int, int], ...]) -> list[Ints]:
+        which = epoch, history, self.num_replicas, self.rank
         if self._epoch_batches is None or self._epoch_batches[0] != which:
             rng = np.random.default_rng([self.seed, epoch])
             batches = self._deal(rng)
-            for replicas, steps in before:
+            for replicas, steps in history:
                 batches = self._in_steps(batches, replicas, rng)[steps * replicas :]
             self._epoch_batches = which, self._own_share(self._in_steps(batches, self.num_replicas, rng))
         return self._epoch_batches[1]
@@ -375,10 +375,10 @@ class Sampler:
         group = group_rank() if self._is_found else None
         if group is None or group == (self.num_replicas, self.rank):
             return
-        runs = [*self._before, (self.num_replicas, self._steps)]
+        runs = [*self._earlier_ranks, (self.num_replicas, self._steps)]
         self.num_replicas, self.rank = group
         if self._start is not None:  # of a state that was loaded before
-            self._before, self._steps = self._split(runs if self._steps else runs[:-1] or runs)
+            self._earlier_ranks, self._steps = self._split(runs if self._steps else runs[:-1] or runs)
             self._start = self._steps
 
     def _in_steps(self, batches: list[Ints], replicas: int, rng: np.random.Generator) -> list[Ints]:
@@ -387,8 +387,8 @@ class Sampler:
         if replicas == 1 or steps == 0 or not self.shuffle:
             return batches
         sizes = self._sizes(batches[: steps * replicas], self._counts_padding)
-        alike = np.argsort(sizes, kind="stable").reshape(steps, replicas)
-        order = rng.permuted(alike, axis=1)[rng.permutation(steps)].ravel()
+        groups = np.argsort(sizes, kind="stable").reshape(steps, replicas)
+        order = rng.permuted(groups, axis=1)[rng.permutation(steps)].ravel()
         return [batches[i] for i in order] + batches[steps * replicas :]
 
     def _own_share(self, batches: list[Ints]) -> list[Ints]:
@@ -396,8 +396,8 @@ class Sampler:
         steps = count // n if self.uneven == "drop" else -(-count // n)
         places = [self.rank + k * n for k in range(steps)]
         if self.uneven == "empty":
-            return [batches[at] if at < count else self._nothing() for at in places]
-        return [batches[at % count] for at in places]
+            return [batches[place] if place < count else self._empty_batch() for place in places]
+        return [batches[place % count] for place in places]
 
     # What a state says of the sampler.
 
@@ -424,7 +424,7 @@ with_order = with_options(OrderKeywords, ORDER)
 def split_options(options: Mapping[str, Any]) -> tuple[OrderKeywords, dict[str, Any]]:
     """The keywords of order, and the others."""
     order: Any = {name: options.get(name, default) for name, default in ORDER.items()}
-    order["seed"] = as_int(order["seed"], "seed", most=None)
+    order["seed"] = as_int(order["seed"], "seed", maximum=None)
     return order, {name: option for name, option in options.items() if name not in ORDER}
 
 
@@ -432,8 +432,8 @@ def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> Non
     """Refuse a state that was taken of something else."""
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
     if names:
-        said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
-        raise value_error("state", f"was saved for other data or options: {said}")
+        text = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
+        raise value_error("state", f"was saved for other data or options: {text}")
 
 
 def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
@@ -455,17 +455,17 @@ def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
             return as_int(state["epoch"], "epoch"), runs
     except (TypeError, ValueError, OverflowError):
         pass
-    said = f"epoch {short(state['epoch'])} and steps {short(state['steps'])}"
-    raise value_error("state", f"expected an epoch, and ranks and steps in pairs; got {said}")
+    text = f"epoch {short(state['epoch'])} and steps {short(state['steps'])}"
+    raise value_error("state", f"expected an epoch, and ranks and steps in pairs; got {text}")
 
 
-def _lengths_of(given: Any) -> Any:
+def _lengths_of(value: Any) -> Any:
     """Lengths, or those of a dataset, a Ragged or a joint dict."""
-    lengths = getattr(given, "lengths", given)
-    if hasattr(given, "set_epoch") and lengths is given:
+    lengths = getattr(value, "lengths", value)
+    if hasattr(value, "set_epoch") and lengths is value:
         raise type_error(
             "lengths",
-            f"expected those of the rows, got a {type(given).__name__}; Lightning puts it there, "
+            f"expected those of the rows, got a {type(value).__name__}; Lightning puts it there, "
             "unless its Trainer has use_distributed_sampler=False",
         )
     return as_ints(lengths() if callable(lengths) else lengths)

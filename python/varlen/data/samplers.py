@@ -72,7 +72,7 @@ class BatchSampler(Sampler):
         n, size = len(self.lengths), self.batch_size
         order = rng.permutation(n) if self.shuffle else np.arange(n)
         stop = n // size * size if self.drop_last else n
-        return [order[at : at + size] for at in range(0, stop, size)]
+        return [order[begin : begin + size] for begin in range(0, stop, size)]
 
 
 def _is_count(lengths: Any) -> bool:
@@ -82,7 +82,7 @@ def _is_count(lengths: Any) -> bool:
 def _lengths_or_ones(lengths: Any) -> Any:
     """Lengths, all 1 where only the number of rows is known."""
     if _is_count(lengths):
-        return np.ones(as_int(lengths, "lengths", most=2**40), np.int64)
+        return np.ones(as_int(lengths, "lengths", maximum=2**40), np.int64)
     return np.ones(len(lengths), np.int64) if getattr(lengths, "depth", 1) == 0 else lengths
 
 
@@ -275,8 +275,8 @@ class TokenBudget(Sampler):
             size = min(max(int(100 * self.max_tokens / mean), 1), n) if self.shuffle else n
             size = max(size, 1)
         order = rows[np.lexsort((self.lengths[rows], np.arange(n) // size))]
-        most = self.max_batch or max(n, 1)
-        ends = _core.token_budget(self.lengths[order], self.max_tokens, most, self.padded)
+        limit = self.max_batch or max(n, 1)
+        ends = _core.token_budget(self.lengths[order], self.max_tokens, limit, self.padded)
         batches = [batch for batch in np.split(order, ends[:-1]) if len(batch)]
         if self.shuffle:
             batches = [batches[i] for i in rng.permutation(len(batches))]

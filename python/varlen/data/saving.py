@@ -65,7 +65,7 @@ def map_rows(
     dataset: Rows,
     function: Callable[[JointNestedRaggedTensorDict], Any],
     path: str | os.PathLike[str],
-    batched: bool,
+    is_batched: bool,
     batch_size: int,
     progress: bool,
 ) -> ShardSet:
@@ -80,7 +80,7 @@ def map_rows(
         for begin in _begins(dataset, batch_size, progress):
             rows = JointNestedRaggedTensorDict._wrap(_read(dataset, begin, batch_size))
             end = begin + len(rows)
-            result = (_call_many if batched else _call_each)(function, rows, begin, first_words)
+            result = (_call_many if is_batched else _call_each)(function, rows, begin, first_words)
             passage.add(rows._view(), result)
             if writer is None:
                 writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result), account=account)
@@ -128,24 +128,24 @@ def _call_many(
 def _call_each(
     function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
 ) -> _core.Joint:
-    found = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
-    if not found:
+    results = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
+    if not results:
         return rows._view()
-    if all(isinstance(row, dict) for row in found):
-        for i, row in enumerate(found):
-            if row.keys() != found[0].keys():
+    if all(isinstance(row, dict) for row in results):
+        for i, row in enumerate(results):
+            if row.keys() != results[0].keys():
                 raise error_of(
                     ValueError,
                     "",
-                    f"row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}",
+                    f"row {begin + i}: keys {sorted(row)}, but {sorted(results[0])} in row {begin}",
                     row=begin + i,
                     context="map",
                 )
         try:  # all at once: of one row alone an empty list has no dtype
-            return _build({name: [row[name] for row in found] for name in found[0]}, first_words)
+            return _build({name: [row[name] for row in results] for name in results[0]}, first_words)
         except (TypeError, ValueError, OverflowError):
             pass  # the row that is wrong alone says so below
-    parts = [_row_joint(row, f"row {begin + i}", first_words) for i, row in enumerate(found)]
+    parts = [_row_joint(row, f"row {begin + i}", first_words) for i, row in enumerate(results)]
     first = sorted(zip(parts[0].names, parts[0].dims, strict=True))
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))
@@ -166,10 +166,10 @@ def _call_each(
         raise name_place(name_item(error, ""), f"map: rows {begin} to {begin + len(parts) - 1}") from None
 
 
-def _row_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
-    if isinstance(found, JointNestedRaggedTensorDict):
-        return found._view().unsqueeze()
-    rows = {k: [v] for k, v in found.items()} if isinstance(found, dict) else found
+def _row_joint(result: Any, where: str, first_words: _FirstWords) -> _core.Joint:
+    if isinstance(result, JointNestedRaggedTensorDict):
+        return result._view().unsqueeze()
+    rows = {k: [v] for k, v in result.items()} if isinstance(result, dict) else result
     return _as_joint(rows, where, first_words)
 
 
@@ -177,8 +177,8 @@ def _promote_dtypes(parts: list[_core.Joint]) -> list[_core.Joint]:
     """The same rows, each key in the dtype that holds the numbers of all; without values it has any."""
     dtypes: dict[str, np.dtype] = {}
     for name in parts[0].names:
-        found = [values.dtype for part in parts if len(values := part.values(name))]
-        for dtype in found or [parts[0].values(name).dtype]:
+        part_dtypes = [values.dtype for part in parts if len(values := part.values(name))]
+        for dtype in part_dtypes or [parts[0].values(name).dtype]:
             common = common_dtype(dtypes.get(name, dtype), dtype)
             if common is None:
                 break
@@ -195,31 +195,31 @@ def _call(function: Any, rows: Any, where: str) -> Any:
         raise
 
 
-def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
-    if isinstance(found, JointNestedRaggedTensorDict):
-        return found._view()
-    if not isinstance(found, dict) and not is_table(found):
+def _as_joint(result: Any, where: str, first_words: _FirstWords) -> _core.Joint:
+    if isinstance(result, JointNestedRaggedTensorDict):
+        return result._view()
+    if not isinstance(result, dict) and not is_table(result):
         raise error_of(
             TypeError,
             "",
-            f"expected a joint dict or a dict, got {type(found).__name__}",
+            f"expected a joint dict or a dict, got {type(result).__name__}",
             context=f"map: {where}",
         )
     try:
-        if not isinstance(found, dict):
+        if not isinstance(result, dict):
             from varlen.io.arrow_rows import joint_of_table
 
-            return joint_of_table(found, None, first_words)
-        return _build(found, first_words)
+            return joint_of_table(result, None, first_words)
+        return _build(result, first_words)
     except (TypeError, ValueError, OverflowError) as error:
         raise name_place(name_item(tell_cause(error), ""), f"map: {where}") from None
 
 
-def _build(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
+def _build(columns: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
     """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
-    if not found:
+    if not columns:
         raise value_error("", "there are no keys; a result has at least one")
-    lists = {name: _as_lists(value, name) for name, value in found.items()}
+    lists = {name: _as_lists(value, name) for name, value in columns.items()}
     words = {name: str for name, value in lists.items() if isinstance(first_leaf(value), str)}
     return build_joint(lists, ColumnOptions(words, narrow=False, first_words=first_words), "rows")
 
@@ -242,14 +242,14 @@ def _as_lists(value: Any, name: str) -> Any:
 
 def _as_times(values: Any, unit: str, name: str) -> np.ndarray:
     """Times of Python and None; those with a zone in UTC, and not beside times without."""
-    zoned = [getattr(value, "tzinfo", None) is not None for value in values if value is not None]
-    if not any(zoned):
+    has_zone = [getattr(value, "tzinfo", None) is not None for value in values if value is not None]
+    if not any(has_zone):
         return np.array(values, unit)
-    if not all(zoned):
+    if not all(has_zone):
         times = [value for value in values if value is not None]
-        with_zone, without = times[zoned.index(True)], times[zoned.index(False)]
+        with_zone, no_zone = times[has_zone.index(True)], times[has_zone.index(False)]
         raise value_error(
-            name, f"{with_zone} has a zone and {without} has none", "give all of them one, or none"
+            name, f"{with_zone} has a zone and {no_zone} has none", "give all of them one, or none"
         )
     utc = [v if v is None else v.astimezone(datetime.timezone.utc).replace(tzinfo=None) for v in values]
     return np.array(utc, unit)

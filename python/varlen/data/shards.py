@@ -36,8 +36,8 @@ def _asked_by(*names: str) -> str | None:
 
 def refuse_shards_of(sampler: Sampler) -> None:
     """Refuses a sampler that Accelerate deals out, and which is a share already."""
-    found = _asked_by("BatchSamplerShard._iter_with_no_split", "BatchSamplerShard._iter_with_split")
-    if found is None:
+    caller = _asked_by("BatchSamplerShard._iter_with_no_split", "BatchSamplerShard._iter_with_split")
+    if caller is None:
         return
     if sampler.num_replicas > 1:
         raise value_error("batches", f"{_SHARE}")
@@ -45,10 +45,10 @@ def refuse_shards_of(sampler: Sampler) -> None:
 
 def refuse_dispatchers(sampler: Sampler | None = None) -> None:
     """Refuses what Accelerate does with an iterable share of a process as if it were all of the data."""
-    found = _asked_by("DataLoaderDispatcher.__iter__", "IterableDatasetShard.__iter__")
-    if found is None:
+    caller = _asked_by("DataLoaderDispatcher.__iter__", "IterableDatasetShard.__iter__")
+    if caller is None:
         return
-    if found == "IterableDatasetShard.__iter__":
+    if caller == "IterableDatasetShard.__iter__":
         if sampler is not None and sampler.num_replicas > 1:
             raise value_error("dataset", f"{_SHARE}")
     elif sys.modules["accelerate.data_loader"].PartialState().num_processes > 1:

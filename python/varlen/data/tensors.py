@@ -118,14 +118,14 @@ class TensorLeaf:
         for tensor in _tensors_in(items):
             common = tensor.dtype if common is None else torch.promote_types(common, tensor.dtype)
         assert common is not None
-        asked = dtype if dtype is None or isinstance(dtype, torch.dtype) else as_dtype(dtype, "dtype")
-        if isinstance(asked, np.dtype):
-            asked = getattr(torch, asked.name, None)
-        self._is_asked = asked is not None
+        target = dtype if dtype is None or isinstance(dtype, torch.dtype) else as_dtype(dtype, "dtype")
+        if isinstance(target, np.dtype):
+            target = getattr(torch, target.name, None)
+        self._is_asked = target is not None
         self._bits_of: Any = None  # the dtype whose bits the arrays hold
-        if not _numpy_has(asked or common):
-            self._bits_of = asked or common
-        self.array_dtype = None if asked is None or self._bits_of is not None else as_dtype(asked, "dtype")
+        if not _numpy_has(target or common):
+            self._bits_of = target or common
+        self.array_dtype = None if target is None or self._bits_of is not None else as_dtype(target, "dtype")
         self.arrays: list[Any] = [self._array(item, i) for i, item in enumerate(items)]
 
     def _array(self, item: Any, i: int) -> Any:
@@ -148,13 +148,13 @@ class TensorLeaf:
             )
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
-            made = item.to(self._bits_of)
+            bits = item.to(self._bits_of)
             if not (self._is_asked or item.is_floating_point()) and not bool(
-                (made.to(item.dtype) == item).all()
+                (bits.to(item.dtype) == item).all()
             ):
-                value = item[made.to(item.dtype) != item].reshape(-1)[0].item()
+                value = item[bits.to(item.dtype) != item].reshape(-1)[0].item()
                 raise overflow_error(f"arrays[{i}]", f"{value} does not fit {self._bits_of}", "give a dtype")
-            return as_numpy(made)
+            return as_numpy(bits)
         return as_numpy(item if _numpy_has(item.dtype) else item.float())
 
     def fill(self, fill: Any) -> Any:

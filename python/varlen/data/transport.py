@@ -60,9 +60,9 @@ class Outbox:
     def __init__(self, owner: int) -> None:
         self.pid = os.getpid()
         self._prefix = f"{_PREFIX}{owner}-{self.pid}-{_namespace()}-{secrets.token_hex(4)}-"
-        self._made = 0
+        self._n_blocks = 0
         self._blocks: dict[str, _Memory] = {}
-        self._closed: list[str] = []
+        self._closed_names: list[str] = []
 
     def take(self, size: int) -> tuple[str, _Memory]:
         """A free block of at least this size, which counts as taken from now on."""
@@ -77,10 +77,10 @@ class Outbox:
         self._blocks[name].state[0] = _TAKEN
         return name, self._blocks[name]
 
-    def closed(self) -> list[str]:
+    def take_closed(self) -> list[str]:
         """The blocks that were given up since this was asked last."""
-        closed, self._closed = self._closed, []
-        return closed
+        names, self._closed_names = self._closed_names, []
+        return names
 
     def close(self) -> None:
         """Gives up the names of all blocks; batches that were taken stay."""
@@ -88,8 +88,8 @@ class Outbox:
             self._drop(name)
 
     def _make(self, size: int) -> str:
-        name = f"{self._prefix}{self._made}"
-        self._made += 1
+        name = f"{self._prefix}{self._n_blocks}"
+        self._n_blocks += 1
         size = -(-size // _PAGE) * _PAGE
         path = f"{_FOLDER}/{name}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -105,7 +105,7 @@ class Outbox:
 
     def _drop(self, name: str) -> None:
         del self._blocks[name]
-        self._closed.append(name)
+        self._closed_names.append(name)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{_FOLDER}/{name}")
 
@@ -124,7 +124,7 @@ class _Lease:
     def __del__(self, getpid: Any = os.getpid) -> None:
         if getpid() == self._pid:  # a forked child has a copy, and the parent its batch
             self._memory.state[0] = _FREE
-            _inbox.released(self._name)
+            _inbox.release(self._name)
 
 
 class Inbox:
@@ -134,21 +134,21 @@ class Inbox:
         self._blocks: dict[str, _Memory] = {}
         self._pid = -1
 
-    def released(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """Nobody holds a batch in the block: if its worker has ended, what ended workers left is let go."""
         if name in self._blocks and not _is_alive(_worker_of(name)):
             self._prune()
 
     def _prune(self) -> None:
-        ended = {name: not _is_alive(_worker_of(name)) for name in list(self._blocks)}
-        for name, has_ended in ended.items():
+        states = {name: not _is_alive(_worker_of(name)) for name in list(self._blocks)}
+        for name, has_ended in states.items():
             if has_ended:
                 self._blocks.pop(name, None)
         _remove_files(lambda name: not _is_alive(_worker_of(name)))
 
-    def open(self, name: str, closed: list[str]) -> _Memory:
+    def open(self, name: str, old_names: list[str]) -> _Memory:
         """The block of this name; those that its worker closed are let go."""
-        for other in closed:
+        for other in old_names:
             self._blocks.pop(other, None)
         if name not in self._blocks:
             if self._pid != os.getpid():
@@ -318,9 +318,9 @@ def _send(batch: Any) -> Any:
         return pickle.loads, (pickle_batch(batch),)
     for (begin, end), part in zip(places, parts, strict=True):
         np.copyto(memory.bytes[begin:end], part)
-    return _receive, (name, _outbox.closed(), places, text)
+    return _receive, (name, _outbox.take_closed(), places, text)
 
 
-def _receive(name: str, closed: list[str], places: list[tuple[int, int]], text: bytes) -> Any:
-    memory: Array = np.asarray(_Lease(_inbox.open(name, closed), name))
+def _receive(name: str, old_names: list[str], places: list[tuple[int, int]], text: bytes) -> Any:
+    memory: Array = np.asarray(_Lease(_inbox.open(name, old_names), name))
     return pickle.loads(text, buffers=[memory[begin:end] for begin, end in places])

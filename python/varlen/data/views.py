@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.data.batching import Batching
-from varlen.data.plan import Seed
+from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
@@ -137,7 +137,7 @@ class Views(Batching):
         assert keep is not None
         return self._with_rows(np.flatnonzero(keep), "filter")
 
-    def shuffle(self, seed: Seed = None) -> Self:
+    def shuffle(self, seed: SeedLike = None) -> Self:
         """Shuffle the rows, as a view.
 
         Parameters
@@ -165,7 +165,7 @@ class Views(Batching):
         return self._with_rows(_generator(seed).permutation(len(self)))
 
     def split(
-        self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: Seed = None
+        self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: SeedLike = None
     ) -> dict[str, Self]:
         """Split the rows into named views, each row in exactly one.
 
@@ -253,11 +253,11 @@ class Views(Batching):
         parts: list[Batching] = [self, *others]
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
-        joined = self._with_source(JoinedSource(sources) if len(sources) > 1 else self._source)
+        result = self._with_source(JoinedSource(sources) if len(sources) > 1 else self._source)
         if len(sources) == len(parts) and all(part._index is None for part in parts):
-            return joined
+            return result
         rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]
-        return joined._with_rows(np.concatenate(rows))
+        return result._with_rows(np.concatenate(rows))
 
     def with_key(
         self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None, padding_id: bool = True
@@ -287,19 +287,19 @@ class Views(Batching):
         {'x': [4], 'y': [5]}
         """
         is_flat = isinstance(values, np.ndarray)
-        most = (0 if dim is None else as_int(dim, "dim")) if is_flat else self.depth
-        if most > self.depth:
-            raise value_error("dim", f"{name!r} at dim {most}, but these rows have {self.depth} levels")
-        levels = self._levels(most)
+        max_dim = (0 if dim is None else as_int(dim, "dim")) if is_flat else self.depth
+        if max_dim > self.depth:
+            raise value_error("dim", f"{name!r} at dim {max_dim}, but these rows have {self.depth} levels")
+        levels = self._levels(max_dim)
         rows = JointNestedRaggedTensorDict._wrap(_core.Joint([], [], [], levels, len(self)))
         is_padded = as_bool(padding_id, "padding_id") and name != self.source.row_ids
         joint = rows.with_key(name, values, dim, dtype=dtype, padding_id=is_padded)._view()
-        own, at = joint.values(name), joint.dims[joint.names.index(name)]
+        own, own_dim = joint.values(name), joint.dims[joint.names.index(name)]
         words = (joint.meta or {}).get("vocabularies", {}).get(name)
-        column = Column(at, own.dtype, own.shape[1:], words)
-        own = own if self._index is None else self._in_source_order(own, at)
-        keyed = self._with_source(KeyedSource(self._source, name, column, own))
-        return keyed if self._index is None else keyed._with_rows(self._index)
+        column = Column(own_dim, own.dtype, own.shape[1:], words)
+        own = own if self._index is None else self._in_source_order(own, own_dim)
+        view = self._with_source(KeyedSource(self._source, name, column, own))
+        return view if self._index is None else view._with_rows(self._index)
 
     def map(
         self,
@@ -349,8 +349,8 @@ class Views(Batching):
         {'first': [[1], [], [4]]}
         """
         size = as_int(batch_size, "batch_size", 1)
-        many, shown = as_bool(batched, "batched"), as_bool(progress, "progress")
-        return self._with_source(map_rows(self, function, path, many, size, shown))
+        is_batched, has_bar = as_bool(batched, "batched"), as_bool(progress, "progress")
+        return self._with_source(map_rows(self, function, path, is_batched, size, has_bar))
 
     def save(
         self, path: str | os.PathLike[str], *, rows_per_shard: int | None = None, progress: bool = False
@@ -396,9 +396,9 @@ class Views(Batching):
         raise NotImplementedError
 
     def _with_rows(self, rows: Ints | slice, verb: str | None = None) -> Self:
-        whole = self if self._whole is None else self._whole
+        base = self if self._base is None else self._base
         view = self._with_source(self._source)
-        view._whole, view._index = whole, self._source_rows(rows)
+        view._base, view._index = base, self._source_rows(rows)
         view._count = len(view._index)
         view._verbs = self._verbs if verb is None else (*self._verbs, verb)
         return view
@@ -415,19 +415,19 @@ class Views(Batching):
 
     def _split_by(self, name: str) -> dict[str, Self]:
         """A part for each value of a key of dim 0, in their order."""
-        stored = self._stored_values(name)
-        if stored.ndim != 1:
-            raise value_error("sizes", f"{name!r} has values of shape {stored.shape[1:]}, expected one a row")
-        found, part = np.unique(stored, return_inverse=True)
+        values = self._stored_values(name)
+        if values.ndim != 1:
+            raise value_error("sizes", f"{name!r} has values of shape {values.shape[1:]}, expected one a row")
+        uniques, part = np.unique(values, return_inverse=True)
         words = self._words_of(name)
         if words is not None:
-            found, again = np.unique(np.array(words)[found], return_inverse=True)
+            uniques, again = np.unique(np.array(words)[uniques], return_inverse=True)
             part = again[part]
-        order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(found)))
+        order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(uniques)))
         begins = [0, *ends[:-1]]
         return {
             str(name): self._with_rows(order[begin:end], "split")
-            for name, begin, end in zip(found, begins, ends, strict=False)
+            for name, begin, end in zip(uniques, begins, ends, strict=False)
         }
 
     def _words_of(self, name: str) -> tuple[str, ...] | None:
@@ -462,40 +462,40 @@ class Views(Batching):
         values = values.astype(self.fields[name].dtype, copy=False)
         return values if self._index is None else values[self._index]
 
-    def _levels(self, most: int) -> list[_core.Level]:
+    def _levels(self, depth: int) -> list[_core.Level]:
         """The first levels of these rows."""
-        if most == 0:
+        if depth == 0:
             return []
         source = self._source
 
         def levels(shard: int) -> _core.Joint:
-            ends = [source.ends(shard, d) for d in range(1, most + 1)]
+            ends = [source.ends(shard, d) for d in range(1, depth + 1)]
             return _core.Joint([], [], [], ends, int(source.counts[shard]))
 
         parts = map_shards(source, levels)
         if not parts:
-            return [_core.Level.from_lengths(np.zeros(0, np.int64))] * most
+            return [_core.Level.from_lengths(np.zeros(0, np.int64))] * depth
         joint = parts[0] if len(parts) == 1 else _core.Joint.concat(parts)
         joint = joint if self._index is None else joint.take(self._index)
-        return [joint.level(d) for d in range(1, most + 1)]
+        return [joint.level(d) for d in range(1, depth + 1)]
 
     def _in_source_order(self, values: Array, dim: int) -> Array:
         """Values of the rows of a view where the source has its rows; zeros for rows that are not in it."""
-        whole, index = self._whole, self._index
-        assert whole is not None
+        base, index = self._base, self._index
+        assert base is not None
         assert index is not None
-        counts = np.bincount(index, minlength=len(whole))
+        counts = np.bincount(index, minlength=len(base))
         if len(index) and counts.max() > 1:
             row = int(np.argmax(counts))
-            twice = np.flatnonzero(index == row)[:2]
+            pair = np.flatnonzero(index == row)[:2]
             raise error_of(
                 ValueError,
                 "",
-                f"rows {twice[0]} and {twice[1]} of this view are the same row",
+                f"rows {pair[0]} and {pair[1]} of this view are the same row",
                 "save it first",
                 context="with_key",
             )
-        lengths = np.ones(len(whole), np.int64) if dim == 0 else whole.lengths_at(dim)
+        lengths = np.ones(len(base), np.int64) if dim == 0 else base.lengths_at(dim)
         begins = np.cumsum(lengths) - lengths
         own = lengths[index]
         places = np.repeat(begins[index] - np.cumsum(own) + own, own) + np.arange(len(values))
@@ -509,14 +509,14 @@ def own_attributes(dataset: Views, kind: type, base: set[str]) -> dict[str, Any]
     return {name: value for name, value in attributes_of(dataset, kind).items() if name not in base}
 
 
-def _generator(seed: Seed) -> np.random.Generator:
+def _generator(seed: SeedLike) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, (bool, np.bool_)) or not (seed is None or isinstance(seed, (int, np.integer))):
         raise type_error(
             "seed", f"expected an int, a numpy.random.Generator or None; got {type(seed).__name__}"
         )
-    return np.random.default_rng(None if seed is None else as_int(seed, "seed", most=None))
+    return np.random.default_rng(None if seed is None else as_int(seed, "seed", maximum=None))
 
 
 def _counts(sizes: Mapping[str, float], n: int) -> Sequence[int]:
@@ -526,14 +526,14 @@ def _counts(sizes: Mapping[str, float], n: int) -> Sequence[int]:
             raise type_error("sizes", f"expected a number for {name!r}, got {type(size).__name__}")
         if not size >= 0:
             raise value_error("sizes", f"{name!r} is {size}; expected at least 0")
-    given = list(sizes.values())
-    if all(isinstance(size, (int, np.integer)) for size in given):
-        if sum(given) != n:
-            raise value_error("sizes", f"the parts have {sum(given)} rows, but there are {n}")
-        return [int(size) for size in given]
-    if not all(isinstance(size, (float, np.floating)) for size in given):
+    counts = list(sizes.values())
+    if all(isinstance(size, (int, np.integer)) for size in counts):
+        if sum(counts) != n:
+            raise value_error("sizes", f"the parts have {sum(counts)} rows, but there are {n}")
+        return [int(size) for size in counts]
+    if not all(isinstance(size, (float, np.floating)) for size in counts):
         raise type_error("sizes", "expected fractions or numbers of rows, got both")
-    if abs(sum(given) - 1) > 1e-6:
-        raise value_error("sizes", f"expected fractions that add up to 1, got {sum(given):g}")
-    ends = [round(float(part) * n) for part in np.cumsum(given)]
+    if abs(sum(counts) - 1) > 1e-6:
+        raise value_error("sizes", f"expected fractions that add up to 1, got {sum(counts):g}")
+    ends = [round(float(part) * n) for part in np.cumsum(counts)]
     return [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]

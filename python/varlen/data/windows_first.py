@@ -11,7 +11,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import like
 from varlen.data.devices.staged_batch import StagedBatch
 from varlen.data.options import BatchOptions, select_columns
-from varlen.data.plan import Arrays, BatchPlan, Seed, draw_seed
+from varlen.data.plan import Arrays, BatchPlan, SeedLike, draw_seed
 from varlen.data.sources.memory import Ints
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def run_unmapped(
     source_rows: Ints,
     start: Any,
     end: Any,
-    seed: Seed,
+    seed: SeedLike,
     epoch: int,
     out: Any,
     edge_rows: tuple[Any, int] | None,
@@ -49,7 +49,7 @@ def run_unmapped(
         dataset._lengths_of_rows(rows, source_rows), options, rows, start, end, seed, epoch
     )
     plan = BatchPlan(
-        [source.read_many(source_rows, starts, ends, keys)], [""], source.fields, options.changed(window=None)
+        [source.read_many(source_rows, starts, ends, keys)], [""], source.fields, options.replace(window=None)
     )
     result = plan.run(numbers, out=out, counters=rows, bins=bins)
     if options.values["windows"]:
@@ -57,14 +57,14 @@ def run_unmapped(
         if isinstance(result, StagedBatch):
             result._replace(windows)
             return result
-        for name, at in windows.items():
+        for name, window in windows.items():
             array = result[name]
-            backend_of(array).assign(array, like(at, array))
+            backend_of(array).assign(array, like(window, array))
     return result
 
 
 def _windows(
-    lengths: Ints, options: BatchOptions, rows: Ints, start: Any, end: Any, seed: Seed, epoch: int
+    lengths: Ints, options: BatchOptions, rows: Ints, start: Any, end: Any, seed: SeedLike, epoch: int
 ) -> tuple[Ints, Ints]:
     """Where each window begins and ends, from a batch of a key whose rows have no bytes."""
     level = _core.Level.from_lengths(lengths)

@@ -58,14 +58,14 @@ def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
     if not is_data(data):
         raise type_error("", f"expected a Data, got {type(data).__name__}")
     if type(axis) is Dim:
-        found = data._shape.find(axis)
-        if found < 0:
-            same = any(dim.name == axis.name for dim in data._shape.dims)
-            other = "; the one of that name is another dim (see Dim.declare_same_as)" if same else ""
+        index = data._shape.find(axis)
+        if index < 0:
+            namesake = any(dim.name == axis.name for dim in data._shape.dims)
+            other = "; the one of that name is another dim (see Dim.declare_same_as)" if namesake else ""
             raise index_error(argument, f"'{axis.name}' is not among {describe(data.dims)}{other}")
         if data._shape.dims.count(axis) > 1:
             _refuse_equals(data, axis, argument)
-        return found
+        return index
     several = places(data, axis, argument)
     if len(several) != 1:
         if not several:
@@ -97,35 +97,35 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
         raise type_error(
             argument, f"expected a Dim, its name, or several, got {axes!r}; axes have no numbers, only dims"
         )
-    given: Any = axes
-    found: list[int] = []
-    for each in given:
-        for k in places(data, each, argument):
-            if k in found:
+    items: Any = axes
+    indices: list[int] = []
+    for item in items:
+        for k in places(data, item, argument):
+            if k in indices:
                 raise value_error(argument, f"'{data._shape.dims[k].name}' is given twice")
-            found.append(k)
-    return tuple(found)
+            indices.append(k)
+    return tuple(indices)
 
 
 def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order") -> tuple[int, ...]:
     """Where dims lie that are all of them, in the order that is given."""
-    found = places(data, order, argument)
-    if len(found) != data._shape.rank:
-        missing = [dim for k, dim in enumerate(data._shape.dims) if k not in found]
+    indices = places(data, order, argument)
+    if len(indices) != data._shape.rank:
+        missing = [dim for k, dim in enumerate(data._shape.dims) if k not in indices]
         raise value_error(argument, f"{quote_names(missing, 'and')} of {describe(data.dims)} is missing")
-    return found
+    return indices
 
 
 def first(data: Data[Any], *words: str) -> tuple[int, ...]:
     """The places of all dims, those of these words first."""
-    ahead = [place(data, word) for word in words]
-    return (*ahead, *[k for k in _in_order(data) if k not in ahead])
+    front = [place(data, word) for word in words]
+    return (*front, *[k for k in _in_order(data) if k not in front])
 
 
 def one_or_none(data: Data[Any], word: str) -> Dim | None:
     """The dim that "B", "T" or "F" stands for, None where there is none."""
-    found = _letter_place(data, word, "axis")
-    return None if found is None else data._shape.dims[found]
+    index = _letter_place(data, word, "axis")
+    return None if index is None else data._shape.dims[index]
 
 
 def _in_order(data: Data[Any]) -> Sequence[int]:
@@ -146,11 +146,11 @@ def _refuse_equals(data: Data[Any], axis: Dim, argument: str) -> None:
 def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument: str) -> None:
     dims = [data._shape.dims[k] for k in several]
     if all(dim == dims[0] for dim in dims):
-        told = " and ".join([str(dim.match_priority) for dim in dims])
+        priorities = " and ".join([str(dim.match_priority) for dim in dims])
         raise error_of(
             AmbiguousAxisError,
             argument,
-            f"{axis!r} is {len(dims)} dims of {describe(data.dims)}, of match_priority {told}",
+            f"{axis!r} is {len(dims)} dims of {describe(data.dims)}, of match_priority {priorities}",
             "give the Dim, of the others as copy(match_priority=...)",
         )
     raise error_of(AmbiguousAxisError, argument, f"{axis!r} may be {quote_names(dims)}", "give the Dim")
@@ -159,32 +159,32 @@ def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument
 def _letter_place(data: Data[Any], letter: str, argument: str) -> int | None:
     """The place that one letter stands for; None where there is none."""
     facts, dims = data._facts, data._shape.dims
-    said = facts.time_dim if letter == "T" else facts.feature_dim if letter == "F" else None
-    if said is not None:
-        return data._shape.find(said)
+    dim = facts.time_dim if letter == "T" else facts.feature_dim if letter == "F" else None
+    if dim is not None:
+        return data._shape.find(dim)
     rest = [k for k in _in_order(data) if dims[k].kind != "batch"]
     if letter == "B":
-        found = [k for k in _in_order(data) if dims[k].kind == "batch"]
+        indices = [k for k in _in_order(data) if dims[k].kind == "batch"]
     elif letter == "T":
         dynamic = [k for k in rest if dims[k].is_dynamic]
-        found = [k for k in dynamic if dims[k].kind == "spatial"] or dynamic
+        indices = [k for k in dynamic if dims[k].kind == "spatial"] or dynamic
     elif facts.sparse_dim is not None:
         return None  # numbers that stand for classes have no features
     else:
         static = [k for k in rest if dims[k].is_static]
-        found = [k for k in static if dims[k].kind == "feature"] or static
-    if len(found) > 1:
-        _refuse_several(data, found, letter, argument)
-    return found[0] if found else None
+        indices = [k for k in static if dims[k].kind == "feature"] or static
+    if len(indices) > 1:
+        _refuse_several(data, indices, letter, argument)
+    return indices[0] if indices else None
 
 
 def _word_places(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
     dims, order = data._shape.dims, _in_order(data)
-    named = [k for k in order if dims[k].name == words]
-    if named:
-        if len(named) > 1:
-            _refuse_several(data, named, words, argument)
-        return (named[0],)
+    matches = [k for k in order if dims[k].name == words]
+    if matches:
+        if len(matches) > 1:
+            _refuse_several(data, matches, words, argument)
+        return (matches[0],)
     lower = words.strip().lower()
     if re.fullmatch(r"([btf]\??)+", lower):
         return _letter_places(data, words, argument)
@@ -215,16 +215,16 @@ def _word_places(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
 
 
 def _letter_places(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
-    found = []
+    indices = []
     for letter, optional in re.findall(r"(\w)(\??)", words.upper()):
         k = _letter_place(data, letter, argument)
         if k is not None and k >= 0:
-            if k in found:
+            if k in indices:
                 raise value_error(argument, f"{words!r} has {letter} twice")
-            found.append(k)
+            indices.append(k)
         elif not optional:
             raise index_error(argument, f"{letter!r} fits none of {describe(data.dims)}")
-    return tuple(found)
+    return tuple(indices)
 
 
 def _rule_place(data: Data[Any], kind: str, rest: str, words: str, argument: str) -> int:
@@ -233,20 +233,22 @@ def _rule_place(data: Data[Any], kind: str, rest: str, words: str, argument: str
     if kind == "dim":
         if not rest.isdigit():
             raise value_error(argument, f"expected a size behind 'dim:', got {words!r}")
-        found = [k for k in order if dims[k].size == int(rest)]
+        matches = [k for k in order if dims[k].size == int(rest)]
     elif kind in ("stag", "stag-single", "tag", "batch", "spatial"):
-        at, colon, text = rest.partition(":")
+        number, colon, text = rest.partition(":")
         text = text if kind == "stag-single" and colon else rest
-        among = order if kind == "tag" else [k for k in order if dims[k].kind not in ("batch", "feature")]
-        found = [k for k in among if dims[k].name.lower() == text]
-        found = found or [k for k in among if text in dims[k].name.lower()]
-        if kind == "stag-single" and found:
-            i = as_int(int(at), argument, -len(found), len(found) - 1)
-            found = [found[i]]
+        candidates = (
+            order if kind == "tag" else [k for k in order if dims[k].kind not in ("batch", "feature")]
+        )
+        matches = [k for k in candidates if dims[k].name.lower() == text]
+        matches = matches or [k for k in candidates if text in dims[k].name.lower()]
+        if kind == "stag-single" and matches:
+            i = as_int(int(number), argument, -len(matches), len(matches) - 1)
+            matches = [matches[i]]
     else:
         raise index_error(argument, f"{words!r} fits none of {describe(data.dims)}")
-    if len(found) > 1:
-        _refuse_several(data, found, words, argument)
-    if not found:
+    if len(matches) > 1:
+        _refuse_several(data, matches, words, argument)
+    if not matches:
         raise index_error(argument, f"{words!r} fits none of {describe(data.dims)}")
-    return found[0]
+    return matches[0]

@@ -139,7 +139,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         else:
             dense = None if self._dense is None else (self._dense[0], self._dense[2])
             state = self._values, self._shape, self._order, tuple(self._facts), dense, type(self)
-            how = _restored, state
+            how = _restore, state
         own = attributes_of(self, DataBase)
         return (*how, (None, own)) if own else how
 
@@ -151,30 +151,30 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
 
     def _like(self, values: Any) -> Self:
         """Other values over the same dims, of which the same is said."""
-        made = _new(type(self))
-        made._values, made._shape, made._order = values, self._shape, self._order
-        made._facts, made._dense = self._facts, None
-        return made
+        result = _new(type(self))
+        result._values, result._shape, result._order = values, self._shape, self._order
+        result._facts, result._dense = self._facts, None
+        return result
 
     def _reorder_dims(self, places: Sequence[int]) -> Self:
         order = tuple(places)
         if order == (self._order or tuple(range(self._shape.rank))):
             return self
-        made = self._like(self._values)
-        made._order = None if order == tuple(range(len(order))) else order
-        return made
+        result = self._like(self._values)
+        result._order = None if order == tuple(range(len(order))) else order
+        return result
 
     def _with_facts(self, **facts: Any) -> Self:
         """The same values, of which something else is said."""
-        made = self._like(self._values)
-        made._facts = self._facts._replace(**facts)
-        return made
+        result = self._like(self._values)
+        result._facts = self._facts._replace(**facts)
+        return result
 
     def _map(self, function: Callable[[Any], Any]) -> Self:
-        made = self._like(function(self._values))
-        if made._facts is not NO_FACTS:
-            made._facts = made._facts._replace(sparse_dim=None, name=None)
-        return made
+        result = self._like(function(self._values))
+        if result._facts is not NO_FACTS:
+            result._facts = result._facts._replace(sparse_dim=None, name=None)
+        return result
 
 
 def positions_or_none(values: Any, facts: Annotations) -> Annotations:
@@ -220,7 +220,7 @@ def make_data(
     return data
 
 
-def _restored(
+def _restore(
     values: Any,
     shape: Shape,
     order: tuple[int, ...] | None,
@@ -229,10 +229,10 @@ def _restored(
     kind: type[Data[Any]] | None = None,
 ) -> Data[Any]:
     """What a pickle of a Data gives; those that say no class are of older versions."""
-    said = Annotations(*facts)
+    notes = Annotations(*facts)
     data: Data[Any] = _new(_CLASS[0] if kind is None else kind)
     data._values, data._shape, data._order, data._dense = values, shape, order, None
-    data._facts = NO_FACTS if said == NO_FACTS else said
+    data._facts = NO_FACTS if notes == NO_FACTS else notes
     if dense is not None:
         data._dense = (dense[0], shape, dense[1])
     return data

@@ -70,16 +70,16 @@ class Beam:
 
     def __repr__(self) -> str:
         steps = len(self._line())
-        called = "" if self.name is None else f"{self.name!r}, "
-        return f"Beam({called}{describe(self.scores.dims)}, {steps} step{'s' * (steps != 1)})"
+        label = "" if self.name is None else f"{self.name!r}, "
+        return f"Beam({label}{describe(self.scores.dims)}, {steps} step{'s' * (steps != 1)})"
 
     def _line(self) -> list[Beam]:
         """Itself and the beams before, the last first."""
-        found, beam = [], self
+        beams, beam = [], self
         while True:
-            found.append(beam)
+            beams.append(beam)
             if beam.parent is None:
-                return found
+                return beams
             beam = beam.parent
 
     def grow(
@@ -205,12 +205,12 @@ class Beam:
             raise value_error("choices", f"expected 1 to {len(line)}, one a step, got {len(choices)}")
         shape = Shape(self.scores._shape.dims)
         steps: list[Any] = []
-        at: Data[Any] | None = None
+        ancestor: Data[Any] | None = None
         for choice, beam in zip(reversed(choices), line, strict=False):
-            chosen = choice if at is None else gather(choice, at, beam.dim)
-            steps.append(move(chosen, shape)[..., None])
+            classes = choice if ancestor is None else gather(choice, ancestor, beam.dim)
+            steps.append(move(classes, shape)[..., None])
             if beam.src is not None:
-                at = beam.src if at is None else gather(beam.src, at, beam.dim)
+                ancestor = beam.src if ancestor is None else gather(beam.src, ancestor, beam.dim)
         values = backend_of(steps[0]).concat(steps[::-1], axis=-1)
         return _cut_beam(values, shape, eos, out_dim, choices[-1]._facts.sparse_dim, self)
 
@@ -225,11 +225,11 @@ def _cut_beam(
     if eos is not None:
         ends = backend.readable(rows) == eos
         lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), count)
-        there = np.arange(count) < lengths[:, None]
-        rows = backend.take_rows(rows.reshape(-1), np.flatnonzero(there))
+        mask = np.arange(count) < lengths[:, None]
+        rows = backend.take_rows(rows.reshape(-1), np.flatnonzero(mask))
     steps = (Dim(name="steps", kind="spatial") if out_dim is None else out_dim)._bound(
         lengths.reshape([shape.extent(k) for k in range(shape.rank)]), shape.dims
     )
-    whole = Shape([*shape.dims, steps])
-    facts = Annotations(sparse_dim=sparse_dim, time_dim=whole.dims[-1], beam=beam)
-    return make_data(rows.reshape(whole.array_shape), whole, None, facts)
+    target = Shape([*shape.dims, steps])
+    facts = Annotations(sparse_dim=sparse_dim, time_dim=target.dims[-1], beam=beam)
+    return make_data(rows.reshape(target.array_shape), target, None, facts)

@@ -18,7 +18,7 @@ from varlen.dims.base import (
     NO_FACTS,
     Annotations,
     DataBase,
-    _restored,
+    _restore,
     given_by_operations,
     positions_or_none,
 )
@@ -42,7 +42,7 @@ _Operation = Callable[[Any, Any], Any]
 _new = object.__new__
 
 
-def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
+def _binary(name: str, plain: _Operation, swap: bool = False) -> Any:
     function = for_every_dtype(plain)
 
     def method(self: Data[Any], other: Any) -> Any:
@@ -56,11 +56,11 @@ def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
             data._values = function(self._values, other._values)
             data._shape, data._order, data._facts, data._dense = self._shape, self._order, NO_FACTS, None
             return data
-        if reflected:
+        if swap:
             return operands(function, other, self, name)
         return operands(function, self, other, name)
 
-    method.__name__ = method.__qualname__ = f"__{'r' if reflected else ''}{name}__"
+    method.__name__ = method.__qualname__ = f"__{'r' if swap else ''}{name}__"
     return method
 
 
@@ -158,7 +158,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     def _from_saved(cls, values: Any, dims: Any, order: Any, facts: Any) -> Data[Any]:
         if order is not None and sorted(order) != list(range(len(dims))):
             raise value_error("order", f"expected each of {len(dims)} dims once, got {order}")
-        return _restored(make.as_values(values), make.bound_dims(values, dims), order, facts, None, cls)
+        return _restore(make.as_values(values), make.bound_dims(values, dims), order, facts, None, cls)
 
     # Made of something else. Each is told in make.py.
 
@@ -321,10 +321,10 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> vl.Data.from_joint(J, "code")
         Data('code', [batch(2), dim1(1 to 2)], uint8)
         """
-        found = joint_data.from_joint(joint, dims)
-        if key not in found:
-            raise error_of(KeyError, "key", f"{key!r} is not one of {list(found)}")
-        return found[key]
+        columns = joint_data.from_joint(joint, dims)
+        if key not in columns:
+            raise error_of(KeyError, "key", f"{key!r} is not one of {list(columns)}")
+        return columns[key]
 
     @classmethod
     def from_xarray(cls, array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[np.ndarray]:
@@ -680,10 +680,10 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         True
         """
         values: Any = self._values
-        same: Any = self
+        result: Any = self
         if not isinstance(values, np.ndarray):
-            same = self._like(backend_of(values).readable(values))
-        return same  # type: ignore[no-any-return]
+            result = self._like(backend_of(values).readable(values))
+        return result  # type: ignore[no-any-return]
 
     def torch(self) -> Data[Any]:
         """Convert to tensors; memory is shared where possible.
@@ -959,9 +959,9 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> x.cast("float32").dtype, x.torch().cast("float32").dtype
         (dtype('float32'), torch.float32)
         """
-        made = self._like(backend_of(self._values).to_dtype(self._values, dtype))
-        made._facts = positions_or_none(made._values, made._facts)
-        return made
+        result = self._like(backend_of(self._values).to_dtype(self._values, dtype))
+        result._facts = positions_or_none(result._values, result._facts)
+        return result
 
     # Numbers.
 

@@ -54,10 +54,10 @@ def names_itself(operation: Callable[Given, Found]) -> Callable[Given, Found]:
     """Let lengths that differ name the operation that came upon them."""
 
     @functools.wraps(operation)
-    def named(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+    def wrapper(*args: Given.args, **kwargs: Given.kwargs) -> Found:
         try:
             return operation(*args, **kwargs)
         except LengthMismatchError as error:
             raise name_place(error, operation.__name__, LengthMismatchError) from None
 
-    return named
+    return wrapper

@@ -48,11 +48,11 @@ def to_list(data: Data[Any]) -> Any:
 
 def to_padded(data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: str, out: Any = None) -> Any:
     """As `Data.to_padded`."""
-    wanted = data._order if order is None else every_place(data, order)
+    axes = data._order if order is None else every_place(data, order)
     block = _block(data, fill, side)
     backend = backend_of(block)
-    if wanted is not None:
-        block = backend.contiguous(backend.transpose(block, tuple(wanted)))
+    if axes is not None:
+        block = backend.contiguous(backend.transpose(block, tuple(axes)))
     return block if out is None else backend.assign(out, block)
 
 
@@ -79,30 +79,32 @@ def padded(data: Data[Any], fill: Any, side: str) -> Data[Any]:
 def mask(data: Data[Any], axis: Axis | Sequence[Axis]) -> Data[Any]:
     """As `Data.mask`."""
     shape = data._shape
-    asked = places(data, axis)
-    dims = [shape.dims[k] for k in asked]
-    kept = [dim for k, dim in enumerate(shape.dims) if k in asked or any(dim in x.over for x in dims)]
-    return _validity(Shape(kept), data._values)
+    axes = places(data, axis)
+    dims = [shape.dims[k] for k in axes]
+    mask_dims = [dim for k, dim in enumerate(shape.dims) if k in axes or any(dim in x.over for x in dims)]
+    return _validity(Shape(mask_dims), data._values)
 
 
 def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
     """As `Dim.mask`."""
-    wanted = [*dim.over, dim] if dims is None else check_dims(dims)
-    wanted = [known if (known := _bound_by(dim, each)) is not None else each for each in wanted]
-    if dim not in wanted:
-        raise value_error("dims", f"'{dim.name}' is not among {describe(wanted)}")
-    shape = Shape([wanted[k] for k in Shape.arranged(wanted)])
-    return _validity(shape, None)._reorder_dims([shape.find(each) for each in wanted]).padded(False)
+    mask_dims = [*dim.over, dim] if dims is None else check_dims(dims)
+    mask_dims = [
+        candidate if (candidate := _bound_by(dim, other)) is not None else other for other in mask_dims
+    ]
+    if dim not in mask_dims:
+        raise value_error("dims", f"'{dim.name}' is not among {describe(mask_dims)}")
+    shape = Shape([mask_dims[k] for k in Shape.arranged(mask_dims)])
+    return _validity(shape, None)._reorder_dims([shape.find(other) for other in mask_dims]).padded(False)
 
 
-def _bound_by(dim: Dim, wanted: Dim) -> Dim | None:
+def _bound_by(dim: Dim, target: Dim) -> Dim | None:
     """The dim that is wanted with its lengths, which another one knows."""
-    return next((known for known in (dim, *dim.over) if known == wanted), None)
+    return next((candidate for candidate in (dim, *dim.over) if candidate == target), None)
 
 
-def _validity(shape: Shape, beside: Any) -> Data[Any]:
+def _validity(shape: Shape, like: Any) -> Data[Any]:
     """True at every position, of the kind of other values."""
-    there = np.ones(shape.array_shape, np.bool_)
-    if beside is not None and not isinstance(beside, np.ndarray):
-        there = backend_of(beside).like(there, beside)
-    return make_data(there, shape).padded(False)
+    block = np.ones(shape.array_shape, np.bool_)
+    if like is not None and not isinstance(like, np.ndarray):
+        block = backend_of(like).like(block, like)
+    return make_data(block, shape).padded(False)

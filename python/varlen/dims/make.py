@@ -27,10 +27,10 @@ def check_dims(dims: Any, argument: str = "dims") -> list[Dim]:
     """A list of dims, refused if something else is in it."""
     if isinstance(dims, (str, Dim)) or not hasattr(dims, "__iter__"):
         raise type_error(argument, f"expected a sequence of dims, got {dims!r}")
-    each = list(dims)
-    for k, dim in enumerate(each):
+    dim_list = list(dims)
+    for k, dim in enumerate(dim_list):
         check_dim(dim, f"{argument}[{k}]")
-    return each
+    return dim_list
 
 
 def check_dim(dim: object, argument: str = "dim") -> None:
@@ -42,18 +42,18 @@ def check_dim(dim: object, argument: str = "dim") -> None:
 
 def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
     """The shape of values that lie packed, where dims without lengths get them."""
-    each = check_dims(dims)
-    bind_by_others(each)
-    ragged = max([k + 1 for k, dim in enumerate(each) if dim.is_dynamic and dim.over], default=0)
-    first = ragged - 1 if ragged else 0  # the dim of the axis k is k + first
+    items = check_dims(dims)
+    bind_by_others(items)
+    n_ragged = max([k + 1 for k, dim in enumerate(items) if dim.is_dynamic and dim.over], default=0)
+    first = n_ragged - 1 if n_ragged else 0  # the dim of the axis k is k + first
     for axis, size in enumerate(values.shape):
         k = axis + first
-        if (axis or not ragged) and k < len(each) and not each[k].is_defined:
-            each[k] = each[k].bind(size)
-    shape = Shape(each)
+        if (axis or not n_ragged) and k < len(items) and not items[k].is_defined:
+            items[k] = items[k].bind(size)
+    shape = Shape(items)
     if tuple(values.shape) != shape.array_shape:
-        text = f"expected the shape {shape.array_shape} of {describe(each)}, got {tuple(values.shape)}"
-        is_padded = ragged and values.ndim == len(each)
+        text = f"expected the shape {shape.array_shape} of {describe(items)}, got {tuple(values.shape)}"
+        is_padded = n_ragged and values.ndim == len(items)
         advice = "a rectangle with padding is made a Data by Data.from_padded" if is_padded else ""
         raise value_error("values", text, advice)
     return shape
@@ -63,9 +63,9 @@ def bind_by_others(dims: list[Dim]) -> None:
     """Give dims without lengths those that they have where others are over them."""
     for k, dim in enumerate(dims):
         if not dim.is_defined:
-            known = [over for other in dims for over in other.over if over == dim]
-            if known:
-                dims[k] = known[0]
+            matches = [outer_dim for other in dims for outer_dim in other.over if outer_dim == dim]
+            if matches:
+                dims[k] = matches[0]
 
 
 def as_values(values: Any) -> Any:
@@ -97,11 +97,11 @@ def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
     dtype = dtype_name(numbers.dtype)
     if not dtype.startswith(("int", "uint")):
         raise type_error("lengths", f"expected integers, got a {type(numbers).__name__} of {dtype}")
-    lying = in_order(numbers)
-    if not lying.ndim:
-        return int(lying), None
-    values: Any = lying._values
-    return (values.reshape(-1) if lying._shape.ragged else values), lying.dims
+    lengths = in_order(numbers)
+    if not lengths.ndim:
+        return int(lengths), None
+    values: Any = lengths._values
+    return (values.reshape(-1) if lengths._shape.ragged else values), lengths.dims
 
 
 def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -> Annotations:
@@ -128,9 +128,9 @@ def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
         return
     numbers = backend_of(values).readable(values).reshape(-1)
     if int(numbers.min()) < 0 or int(numbers.max()) >= int(sparse.size or 0):
-        at = int(((numbers < 0) | (numbers >= sparse.size)).argmax())
+        index = int(((numbers < 0) | (numbers >= sparse.size)).argmax())
         raise value_error(
-            argument, f"{numbers[at]} at position {at} is no position of {describe([sparse])[1:-1]}"
+            argument, f"{numbers[index]} at position {index} is no position of {describe([sparse])[1:-1]}"
         )
 
 
@@ -141,30 +141,30 @@ def replace_in_data(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     k = place(data, old, "old")
     check_dim(new, "new")
     dims = list(data._shape.dims)
-    before = dims[k]
+    old_dim = dims[k]
     if not new.is_defined:
-        new = new._bound(before.level, before.over) if before.over else new._bound(data._shape.extent(k))
+        new = new._bound(old_dim.level, old_dim.over) if old_dim.over else new._bound(data._shape.extent(k))
     dims[k] = new
 
     def bound(dim: Dim) -> Dim:
-        return dim._bound(dim.level, [dims[data._shape.find(over)] for over in dim.over])
+        return dim._bound(dim.level, [dims[data._shape.find(outer_dim)] for outer_dim in dim.over])
 
     for j, dim in enumerate(dims):
-        if j != k and before in dim.over:  # those that it is over come first, and are bound anew by now
-            dims[j] = bound_anew(bound, [before], dim)
+        if j != k and old_dim in dim.over:  # those that it is over come first, and are bound anew by now
+            dims[j] = bound_anew(bound, [old_dim], dim)
     shape = Shape(dims)
     for j in range(k, shape.rank):
         if shape.extent(j) != data._shape.extent(j) or shape.span(j, j + 1) != data._shape.span(j, j + 1):
             difference = describe_difference((data._shape.span(j, j + 1),), (shape.span(j, j + 1),))
             raise error_of(
-                LengthMismatchError, "new", f"'{new.name}' in the place of '{before.name}': {difference}"
+                LengthMismatchError, "new", f"'{new.name}' in the place of '{old_dim.name}': {difference}"
             )
     result = data._like(data._values)
     result._shape = shape
     facts = data._facts
-    if before in (facts.time_dim, facts.feature_dim):
-        time = new if facts.time_dim == before else facts.time_dim
-        feature = new if facts.feature_dim == before else facts.feature_dim
+    if old_dim in (facts.time_dim, facts.feature_dim):
+        time = new if facts.time_dim == old_dim else facts.time_dim
+        feature = new if facts.feature_dim == old_dim else facts.feature_dim
         result._facts = facts._replace(time_dim=time, feature_dim=feature)
     return result
 
@@ -174,21 +174,21 @@ def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) 
 
     Dims of one size that no other is over go behind the others, as axes of rows.
     """
-    each = check_dims(dims)
+    dim_list = check_dims(dims)
     depth = len(levels)
-    if len(each) != depth + values.ndim:
-        given = f"{depth} levels and rows of {values.ndim - 1} axes"
-        raise value_error("dims", f"{len(each)} dims, {describe(each)}, for {given}")
-    bind_by_others(each)
-    if not each[0].is_defined:
-        each[0] = each[0].bind(len(levels[0]) if levels else values.shape[0])
+    if len(dim_list) != depth + values.ndim:
+        text = f"{depth} levels and rows of {values.ndim - 1} axes"
+        raise value_error("dims", f"{len(dim_list)} dims, {describe(dim_list)}, for {text}")
+    bind_by_others(dim_list)
+    if not dim_list[0].is_defined:
+        dim_list[0] = dim_list[0].bind(len(levels[0]) if levels else values.shape[0])
     for k, level in enumerate(levels, 1):
-        if not each[k].is_defined:
-            each[k] = _bound_to(each[k], level, each[:k])
-    for k in range(depth + 1, len(each)):
-        if not each[k].is_defined:
-            each[k] = each[k].bind(values.shape[k - depth])
-    shape = Shape(each)
+        if not dim_list[k].is_defined:
+            dim_list[k] = _bound_to(dim_list[k], level, dim_list[:k])
+    for k in range(depth + 1, len(dim_list)):
+        if not dim_list[k].is_defined:
+            dim_list[k] = dim_list[k].bind(values.shape[k - depth])
+    shape = Shape(dim_list)
     _check_sizes(values, levels, shape)
     if tuple(values.shape) != shape.array_shape:
         values = values.reshape(shape.array_shape)
@@ -196,25 +196,25 @@ def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) 
     return _with_facts(result, facts)
 
 
-def _bound_to(dim: Dim, level: Level, before: Sequence[Dim]) -> Dim:
+def _bound_to(dim: Dim, level: Level, outer_dims: Sequence[Dim]) -> Dim:
     """A dim bound to the lengths of a level, over the dims before it.
 
     Not over those of a fixed size where these make no difference.
     """
-    over = [x for x in before if x.is_dynamic]
-    if len(over) == len(before):
-        return dim.bind(level, over)
-    whole, part = Shape(before), Shape(over)
-    plan = whole.align(part)
-    places = np.zeros(whole.count(whole.rank), np.int64)
+    dynamic_dims = [x for x in outer_dims if x.is_dynamic]
+    if len(dynamic_dims) == len(outer_dims):
+        return dim.bind(level, dynamic_dims)
+    frame, part = Shape(outer_dims), Shape(dynamic_dims)
+    plan = frame.align(part)
+    places = np.zeros(frame.count(frame.rank), np.int64)
     if plan is not None and part.rank:
-        places = align(np.arange(part.count(part.rank)).reshape(part.array_shape), part, whole)
-        places = np.broadcast_to(places, whole.array_shape).reshape(-1)
+        places = align(np.arange(part.count(part.rank)).reshape(part.array_shape), part, frame)
+        places = np.broadcast_to(places, frame.array_shape).reshape(-1)
     lengths = np.zeros(part.count(part.rank), np.int64)
     lengths[places] = level.lengths
     if not (lengths[places] == level.lengths).all():
-        return dim.bind(level, before)
-    return dim.bind(lengths, over) if over else dim.bind(int(lengths[0]))
+        return dim.bind(level, outer_dims)
+    return dim.bind(lengths, dynamic_dims) if dynamic_dims else dim.bind(int(lengths[0]))
 
 
 def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
@@ -226,14 +226,14 @@ def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
             LengthMismatchError, "", f"'{dims[0].name}' is {shape.count(1)} long, but {count} are given"
         )
     for k, level in enumerate(levels, 1):
-        wanted = shape.span(k, k + 1)
-        if wanted is level or wanted == level:
+        expected = shape.span(k, k + 1)
+        if expected is level or expected == level:
             continue
-        i = int((wanted.lengths != level.lengths).argmax())
+        i = int((expected.lengths != level.lengths).argmax())
         raise error_of(
             LengthMismatchError,
             "",
-            f"'{dims[k].name}' is {wanted.lengths[i]} long in row {i}, but {level.lengths[i]} are given",
+            f"'{dims[k].name}' is {expected.lengths[i]} long in row {i}, but {level.lengths[i]} are given",
             row=i,
         )
     for k in range(len(levels) + 1, shape.rank):
@@ -250,8 +250,8 @@ def _arrange(values: Any, shape: Shape) -> Data[Any]:
     if order == tuple(range(shape.rank)):
         return make_data(values, shape)
     target = Shape([shape.dims[k] for k in order])
-    moved = align(values, shape, target).reshape(target.array_shape)
-    return make_data(moved, target, order_of(target, shape.dims))
+    block = align(values, shape, target).reshape(target.array_shape)
+    return make_data(block, target, order_of(target, shape.dims))
 
 
 def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
@@ -269,26 +269,28 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
     """Nested lists, one level for each dim; as `Data.from_list`."""
     from varlen.types import Ragged
 
-    each = check_dims(dims)
-    if not any(dim.is_dynamic for dim in each[1:]):
+    dim_list = check_dims(dims)
+    if not any(dim.is_dynamic for dim in dim_list[1:]):
         array = backend_of(rows).as_array(rows, "rows")
-        if array.ndim < len(each) and 0 in array.shape:  # no row says how deep it is
-            inner = [dim.max_size() if dim.is_defined else 0 for dim in each[array.ndim :]]
+        if array.ndim < len(dim_list) and 0 in array.shape:  # no row says how deep it is
+            inner = [dim.max_size() if dim.is_defined else 0 for dim in dim_list[array.ndim :]]
             array = array.reshape((*array.shape, *inner))
-        if array.ndim != len(each):
+        if array.ndim != len(dim_list):
             raise value_error(
-                "rows", f"expected {len(each)} axes for {describe(each)}, got shape {array.shape}"
+                "rows", f"expected {len(dim_list)} axes for {describe(dim_list)}, got shape {array.shape}"
             )
-        return _with_facts(from_levels(array, (), each) if each else make_data(array, Shape([])), facts)
+        return _with_facts(
+            from_levels(array, (), dim_list) if dim_list else make_data(array, Shape([])), facts
+        )
     with naming(data="rows"):
         ragged = Ragged.from_list(rows)
     values, levels = ragged._values, ragged._levels
-    missing = len(each) - len(levels) - values.ndim
+    missing = len(dim_list) - len(levels) - values.ndim
     if missing > 0 and 0 in values.shape:  # no row says how deep it is
         levels += tuple([equal_lengths(0, 0)] * missing)
-    if missing < 0 and len(levels) == 1 and len(each) == 1:
-        raise value_error("rows", f"nested deeper than {describe(each)}")
-    return from_levels(values, levels, each, **facts)
+    if missing < 0 and len(levels) == 1 and len(dim_list) == 1:
+        raise value_error("rows", f"nested deeper than {describe(dim_list)}")
+    return from_levels(values, levels, dim_list, **facts)
 
 
 def from_ragged(ragged: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
@@ -304,30 +306,30 @@ def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: A
         raise value_error("side", f"expected 'right' or 'left', got {side!r}")
     backend = backend_of(block)
     block = backend.as_array(block, "block")
-    each = check_dims(dims)
-    if block.ndim != len(each):
+    dim_list = check_dims(dims)
+    if block.ndim != len(dim_list):
         raise value_error(
-            "block", f"expected {len(each)} axes for {describe(each)}, got shape {tuple(block.shape)}"
+            "block", f"expected {len(dim_list)} axes for {describe(dim_list)}, got shape {tuple(block.shape)}"
         )
-    bind_by_others(each)
-    for k, dim in enumerate(each):
+    bind_by_others(dim_list)
+    for k, dim in enumerate(dim_list):
         if not dim.is_defined:
-            if dim.kind != "batch" and any(x.kind == "batch" for x in each):
+            if dim.kind != "batch" and any(x.kind == "batch" for x in dim_list):
                 raise value_error(
                     "dims",
                     f"'{dim.name}' has no lengths, and a rectangle does not show them",
                     "bind it first",
                 )
-            each[k] = dim.bind(block.shape[k])
-    order = Shape.arranged(each, static_last=True)
-    shape = Shape([each[k] for k in order])
-    for k, at in enumerate(order):
-        size, extent = block.shape[at], shape.extent(k)
+            dim_list[k] = dim.bind(block.shape[k])
+    order = Shape.arranged(dim_list, static_last=True)
+    shape = Shape([dim_list[k] for k in order])
+    for k, axis in enumerate(order):
+        size, extent = block.shape[axis], shape.extent(k)
         if size < extent or (size != extent and not shape.is_ragged(k)):
             raise error_of(
                 LengthMismatchError,
                 "",
-                f"'{each[at].name}' is {extent} long, but axis {at} of block is {size} long",
+                f"'{dim_list[axis].name}' is {extent} long, but axis {axis} of block is {size} long",
             )
     block = backend.transpose(block, order)
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)
@@ -336,4 +338,4 @@ def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: A
         levels = tuple([shape.span(k, k + 1) for k in range(first, shape.ragged)])
         block = backend.unpad(backend.contiguous(block), levels, side)
     block = block.reshape(shape.array_shape)
-    return _with_facts(make_data(block, shape, order_of(shape, each)), facts)
+    return _with_facts(make_data(block, shape, order_of(shape, dim_list)), facts)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def from_xarray(array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[Any]:
     """As `Data.from_xarray`."""
     coords: Mapping[str, Any] = array.coords
-    each = _dims_of([str(name) for name in array.dims], np.shape(array.values), dims, coords)
-    return from_padded(array.values, each, **{"name": array.name, **facts})
+    dim_list = _dims_of([str(name) for name in array.dims], np.shape(array.values), dims, coords)
+    return from_padded(array.values, dim_list, **{"name": array.name, **facts})
 
 
 def to_xarray(data: Data[Any], fill: Any = None) -> Any:
@@ -49,32 +49,30 @@ def _dims_of(
     names: Sequence[str], sizes: Sequence[int], dims: Sequence[Dim], coords: Mapping[str, Any]
 ) -> list[Dim]:
     """A dim for each axis: that of its name, else a new one of its size or of the lengths beside it."""
-    given = check_dims(dims)
-    known = {dim.name: dim for dim in given}
-    for dim in given:
+    dim_list = check_dims(dims)
+    dim_by_name = {dim.name: dim for dim in dim_list}
+    for dim in dim_list:
         if dim.name not in names:
             raise value_error("dims", f"'{dim.name}' names no axis of {tuple(names)}")
-    if len(known) < len(given):
-        raise value_error("dims", f"one name is twice in {describe(given)}")
+    if len(dim_by_name) < len(dim_list):
+        raise value_error("dims", f"one name is twice in {describe(dim_list)}")
     for name, size in zip(names, sizes, strict=True):
-        beside = f"{name}_lengths"
-        if name in known:
-            dim = known[name]
+        key = f"{name}_lengths"
+        if name in dim_by_name:
+            dim = dim_by_name[name]
         else:
             kind = "batch" if name == "batch" else "unspecified"
             labels = np.asarray(coords[name]) if name in coords else None
             vocab = labels.tolist() if labels is not None and labels.dtype.kind == "U" else None
-            dim = Dim(
-                None if beside in coords or kind == "batch" else size, name=name, kind=kind, vocab=vocab
-            )
-        known[name] = dim if dim.is_defined or beside in coords else dim.bind(size)
+            dim = Dim(None if key in coords or kind == "batch" else size, name=name, kind=kind, vocab=vocab)
+        dim_by_name[name] = dim if dim.is_defined or key in coords else dim.bind(size)
     for name in names:
-        beside = f"{name}_lengths"
-        if beside in coords and not known[name].is_defined:
-            lengths = coords[beside]
-            over = from_padded(np.asarray(lengths), [known[str(each)] for each in lengths.dims])
-            known[name] = known[name].bind(over._values, over.dims)
-    return [known[name] for name in names]
+        key = f"{name}_lengths"
+        if key in coords and not dim_by_name[name].is_defined:
+            lengths = coords[key]
+            data = from_padded(np.asarray(lengths), [dim_by_name[str(label)] for label in lengths.dims])
+            dim_by_name[name] = dim_by_name[name].bind(data._values, data.dims)
+    return [dim_by_name[name] for name in names]
 
 
 def _names_of(data: Data[Any]) -> list[str]:

@@ -92,10 +92,12 @@ class ImplicitDynSizeDim(ImplicitDim):
 
 def implicit_dims(data: Data[Any]) -> list[Dim]:
     """The dims that belong to a Data without being axes."""
-    found = [] if data.sparse_dim is None else [data.sparse_dim]
+    result = [] if data.sparse_dim is None else [data.sparse_dim]
     for dim in data._shape.dims:
-        found += [over for over in dim.over if data._shape.find(over) < 0 and over not in found]
-    return found
+        result += [
+            outer_dim for outer_dim in dim.over if data._shape.find(outer_dim) < 0 and outer_dim not in result
+        ]
+    return result
 
 
 def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) -> None:
@@ -103,15 +105,15 @@ def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) ->
     if isinstance(expected, (str, Dim)) or not hasattr(expected, "__iter__"):
         raise type_error("out_shape", f"expected a set of dims, got {type(expected).__name__}")
     actual, implicit = list(data.dims), implicit_dims(data)
-    seen: list[Dim] = []
+    listing: list[Dim] = []
     wrong: list[str] = []
     for item in expected:
         dim = item if isinstance(item, Dim) else getattr(item, "dim", None)
         if not isinstance(dim, Dim):
             raise type_error("out_shape", f"expected dims, got {type(item).__name__}")
-        if dim in seen and not isinstance(item, OptionalDim) and actual.count(dim) <= seen.count(dim):
+        if dim in listing and not isinstance(item, OptionalDim) and actual.count(dim) <= listing.count(dim):
             wrong.append(f"{quote_names([dim])} is given twice")
-        seen.append(dim)
+        listing.append(dim)
         if isinstance(item, ImplicitDim):
             if dim not in implicit:
                 wrong.append(
@@ -119,10 +121,10 @@ def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) ->
                 )
         elif not isinstance(item, OptionalDim) and dim not in actual and dim not in implicit:
             wrong.append(f"{quote_names([dim])} is missing")
-    wrong += [f"{quote_names([dim])} is not expected" for dim in dict.fromkeys(actual) if dim not in seen]
+    wrong += [f"{quote_names([dim])} is not expected" for dim in dict.fromkeys(actual) if dim not in listing]
     if not allow_missing_implicit:
         wrong += [
-            f"{quote_names([dim])} is implicit, and not expected" for dim in implicit if dim not in seen
+            f"{quote_names([dim])} is implicit, and not expected" for dim in implicit if dim not in listing
         ]
     if wrong:
         texts = [_text(item) for item in expected]

@@ -22,10 +22,10 @@ def align(values: Any, shape: Shape, target: Shape) -> Any:
     plan = target.align(shape)
     if plan is None:
         return values
-    transposed, flat, rows, then = plan
+    perm, flat, rows, then = plan
     backend = backend_of(values)
-    if transposed is not None:
-        values = backend.transpose(values, transposed)
+    if perm is not None:
+        values = backend.transpose(values, perm)
     if flat is not None:
         values = reshape(values, flat)
     if rows is not None:
@@ -39,10 +39,10 @@ def align(values: Any, shape: Shape, target: Shape) -> Any:
 
 def spread(values: Any, shape: Shape, target: Shape) -> Any:
     """One number for each position of a shape that has all dims of another."""
-    lying = align(values.reshape(shape.array_shape), shape, target)
-    if lying.size != target.count(target.rank):
-        lying = np.broadcast_to(lying, target.array_shape)
-    return lying.reshape(-1)
+    block = align(values.reshape(shape.array_shape), shape, target)
+    if block.size != target.count(target.rank):
+        block = np.broadcast_to(block, target.array_shape)
+    return block.reshape(-1)
 
 
 def order_of(shape: Shape, dims: Sequence[Dim]) -> tuple[int, ...] | None:
@@ -65,9 +65,9 @@ def in_order(data: Data[Any]) -> Data[Any]:
     if Shape.arranged(data.dims) != tuple(range(data._shape.rank)):
         raise value_error("", f"a dim comes before what it is over: {describe(data.dims)}")
     target = Shape(data.dims)
-    made = data._like(move(data, target))
-    made._shape, made._order = target, None
-    return made
+    result = data._like(move(data, target))
+    result._shape, result._order = target, None
+    return result
 
 
 def lay_along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
@@ -87,9 +87,9 @@ def lay_along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
         )
     dims.insert(shape.ragged - 1, dim)
     target = Shape(dims)
-    made = data._like(move(data, target))
-    made._shape, made._order = target, order_of(target, data.dims)
-    return made, shape.ragged - 1
+    result = data._like(move(data, target))
+    result._shape, result._order = target, order_of(target, data.dims)
+    return result, shape.ragged - 1
 
 
 def rows_of(data: Data[Any], front: int) -> Any:
@@ -111,9 +111,9 @@ def coordinates(shape: Shape, k: int, front: int | None = None) -> Any:
     As many dims as are rows, and k, if nothing is said.
     """
     front = max(shape.ragged, k + 1) if front is None else front
-    whole = Shape(shape.dims[:front]) if front < shape.rank else shape
+    target = Shape(shape.dims[:front]) if front < shape.rank else shape
     extent = shape.extent(k)
-    return spread(np.arange(extent), Shape([shape.dims[k]._bound(extent)]), whole)
+    return spread(np.arange(extent), Shape([shape.dims[k]._bound(extent)]), target)
 
 
 def lengths_of(dim: Dim) -> Data[Any]:
@@ -137,7 +137,7 @@ def positions_taken(
     positions: Any,
     dims: Sequence[Dim],
     change: Callable[[Data[Any]], Data[Any]],
-    before: Sequence[Dim] | None = None,
+    outer_dims: Sequence[Dim] | None = None,
 ) -> Data[Any]:
     """Positions of the first k + 1 dims, each with all that is inside it, in another order or number.
 
@@ -154,7 +154,7 @@ def positions_taken(
             inner = Level.from_offsets(np.append(inner.offsets, inner.total))
             positions = np.where(positions < 0, len(inner) - 1, positions)
         values, _ = backend.gather(backend.contiguous(data._values), (inner,), positions)
-    return with_dims(data, k, values, dims, rebound(data, k, change), before)
+    return with_dims(data, k, values, dims, rebound(data, k, change), outer_dims)
 
 
 def with_dims(
@@ -162,12 +162,12 @@ def with_dims(
     k: int,
     values: Any,
     dims: Sequence[Dim],
-    behind: Sequence[Dim] | None = None,
-    before: Sequence[Dim] | None = None,
+    inner_dims: Sequence[Dim] | None = None,
+    outer_dims: Sequence[Dim] | None = None,
 ) -> Data[Any]:
     """Values over dims that stand in the place of the dim k; what is said of the Data is said of them."""
     old = data._shape.dims
-    target = target_of(data._shape, data._order, k, dims, behind, before)
+    target = target_of(data._shape, data._order, k, dims, inner_dims, outer_dims)
     return place_values(data, values, target, old[k], dims[0] if dims else None)
 
 
@@ -176,24 +176,24 @@ def target_of(
     order: tuple[int, ...] | None,
     k: int,
     dims: Sequence[Dim],
-    behind: Sequence[Dim] | None = None,
-    before: Sequence[Dim] | None = None,
+    inner_dims: Sequence[Dim] | None = None,
+    outer_dims: Sequence[Dim] | None = None,
 ) -> tuple[Shape, tuple[int, ...] | None]:
     """The shape and the order of `with_dims`."""
     old = shape.dims
-    front = old[:k] if before is None else tuple(before)
-    target = Shape([*front, *dims, *(old[k + 1 :] if behind is None else behind)])
-    if order is None and before is None:
+    front = old[:k] if outer_dims is None else tuple(outer_dims)
+    target = Shape([*front, *dims, *(old[k + 1 :] if inner_dims is None else inner_dims)])
+    if order is None and outer_dims is None:
         return target, None
-    more, first = len(dims) - 1, len(front)
-    shown: list[int] = []
+    growth, first = len(dims) - 1, len(front)
+    user_axes: list[int] = []
     for j in order or range(len(old)):
         if j == k:
-            shown += range(first, first + len(dims))
+            user_axes += range(first, first + len(dims))
         else:
-            shown.append(target.find(old[j]) if j < k else first + more + j - k)
-    ahead = [j for j in range(target.rank) if j not in shown]
-    places = (*ahead, *shown)
+            user_axes.append(target.find(old[j]) if j < k else first + growth + j - k)
+    new_axes = [j for j in range(target.rank) if j not in user_axes]
+    places = (*new_axes, *user_axes)
     return target, None if places == tuple(range(len(places))) else places
 
 
@@ -201,7 +201,7 @@ def place_values(
     data: Data[Any],
     values: Any,
     target: tuple[Shape, tuple[int, ...] | None],
-    gone: Dim,
+    old_dim: Dim,
     new: Dim | None,
 ) -> Data[Any]:
     """Values over a shape in an order, in which a dim stands in the place of one that goes."""
@@ -209,8 +209,8 @@ def place_values(
     if facts is not NO_FACTS:
         facts = facts._replace(
             name=None,
-            time_dim=new if facts.time_dim == gone else facts.time_dim,
-            feature_dim=new if facts.feature_dim == gone else facts.feature_dim,
+            time_dim=new if facts.time_dim == old_dim else facts.time_dim,
+            feature_dim=new if facts.feature_dim == old_dim else facts.feature_dim,
         )
     return make_data(reshape(values, target[0].array_shape), target[0], target[1], facts)
 
@@ -220,42 +220,42 @@ def reshape(values: Any, shape: tuple[int, ...]) -> Any:
     return values if values.shape == shape else values.reshape(shape)
 
 
-def bound_anew(change: Callable[..., Dim], gone: Sequence[Dim], *each: Dim) -> Dim:
+def bound_anew(change: Callable[..., Dim], axis_dims: Sequence[Dim], *variants: Dim) -> Dim:
     """A dim, of one or several values, with other lengths where they are over some dims.
 
     Of a derived one those of each dim that it is worked out of, which what follows from it asks for.
     """
-    whole = change(*each)
-    if not each[0].is_derived:
-        return whole
-    word, _, name, priority = each[0]._state()
+    result = change(*variants)
+    if not variants[0].is_derived:
+        return result
+    word, _, name, priority = variants[0]._state()
     parts = []
-    for bindings in zip(*[dim._state()[1] for dim in each], strict=False):
+    for bindings in zip(*[dim._state()[1] for dim in variants], strict=False):
         factors = [Dim._restored((binding[0], (binding,), None, 0)) for binding in bindings]
-        for factor, dim in zip(factors, each, strict=True):
+        for factor, dim in zip(factors, variants, strict=True):
             if factor != factors[0] or not factor.is_defined or factor.is_derived:
-                return whole
-            if any(over not in dim.over for over in factor.over):
-                return whole
-        is_over = any(over in gone for factor in factors for over in factor.over)
+                return result
+            if any(outer_dim not in dim.over for outer_dim in factor.over):
+                return result
+        is_over = any(outer_dim in axis_dims for factor in factors for outer_dim in factor.over)
         parts += (change(*factors) if is_over else factors[0])._state()[1]
     new = Dim._restored((word, tuple(parts), name, priority))
-    same = new.is_defined and new.over == whole.over and new.level == whole.level
-    return new if same else whole  # lengths below 0 were cut at 0 in between
+    is_same = new.is_defined and new.over == result.over and new.level == result.level
+    return new if is_same else result  # lengths below 0 were cut at 0 in between
 
 
 def rebound(data: Data[Any], k: int, change: Callable[[Data[Any]], Data[Any]]) -> list[Dim] | None:
     """The dims behind dim k with the lengths that a move of its positions gives them, or None."""
     if not has_inner(data._shape, k):
         return None
-    gone = data._shape.dims[k]
-    behind = list(data._shape.dims[k + 1 :])
+    axis_dim = data._shape.dims[k]
+    tail = list(data._shape.dims[k + 1 :])
 
-    def moved(dim: Dim) -> Dim:
+    def move_dim(dim: Dim) -> Dim:
         lengths = change(lengths_of(dim))
         return dim._bound(lengths._values.reshape(-1), lengths._shape.dims)
 
-    for j, dim in enumerate(behind):
-        if gone in dim.over:
-            behind[j] = bound_anew(moved, [gone], dim)
-    return behind
+    for j, dim in enumerate(tail):
+        if axis_dim in dim.over:
+            tail[j] = bound_anew(move_dim, [axis_dim], dim)
+    return tail

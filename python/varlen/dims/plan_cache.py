@@ -25,24 +25,24 @@ class _Plans:
     """Those that were made lately, of all ops; the oldest goes first."""
 
     def __init__(self) -> None:
-        self.kept: dict[Any, tuple[Any, Any, int]] = {}  # the plan, what it is for, its bytes
+        self.entries: dict[Any, tuple[Any, Any, int]] = {}  # the plan, what it is for, its bytes
         self.epoch = 0
         self.bytes = 0
         self.changing = Lock()
 
-    def keep(self, key: Any, plan: Any, given: Any, epoch: int) -> None:
-        size = _bytes_of(plan) + _bytes_of(given)
+    def keep(self, key: Any, plan: Any, args: Any, epoch: int) -> None:
+        size = _bytes_of(plan) + _bytes_of(args)
         # Nobody waits: in a forked child, the one that is at it may not exist.
         if size > _MOST_BYTES // 4 or not self.changing.acquire(blocking=False):
             return
         try:
             if self.epoch != epoch:
-                self.kept, self.epoch, self.bytes = {}, epoch, 0
-            if key not in self.kept:
-                self.kept[key] = plan, given, size
+                self.entries, self.epoch, self.bytes = {}, epoch, 0
+            if key not in self.entries:
+                self.entries[key] = plan, args, size
                 self.bytes += size
-            while len(self.kept) > _MOST or self.bytes > _MOST_BYTES:
-                self.bytes -= self.kept.pop(next(iter(self.kept)))[2]
+            while len(self.entries) > _MOST or self.bytes > _MOST_BYTES:
+                self.bytes -= self.entries.pop(next(iter(self.entries)))[2]
         finally:
             self.changing.release()
 
@@ -70,14 +70,14 @@ def cached_plan(make: Callable[P, R]) -> Callable[P, R]:
     """
 
     @wraps(make)
-    def plan(*given: P.args, **none: P.kwargs) -> R:
+    def plan(*args: P.args, **kwargs: P.kwargs) -> R:
         epoch = Shape.epoch()
-        key = (make, epoch, *[id(x) if type(x) is Dim else x for x in given])
-        known: Any = _plans.kept.get(key)
-        if known is None:
-            known = make(*given, **none), given
-            _plans.keep(key, known[0], given, epoch)
-        found: R = known[0]
-        return found
+        key = (make, epoch, *[id(x) if type(x) is Dim else x for x in args])
+        entry: Any = _plans.entries.get(key)
+        if entry is None:
+            entry = make(*args, **kwargs), args
+            _plans.keep(key, entry[0], args, epoch)
+        result: R = entry[0]
+        return result
 
     return plan

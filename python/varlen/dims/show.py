@@ -46,8 +46,8 @@ def html(data: Data[Any]) -> str:
     rows = [(type(data).__name__, escape(text(data)))]
     pictures = []
     for k, dim in enumerate(data._shape.dims):
-        over = ", ".join(escape(x.name) for x in dim.over)
-        rows.append((escape(dim.name), escape(describe([dim])[1:-1]) + (f" over {over}" if over else "")))
+        names = ", ".join(escape(x.name) for x in dim.over)
+        rows.append((escape(dim.name), escape(describe([dim])[1:-1]) + (f" over {names}" if names else "")))
         if data._shape.is_ragged(k) and dim.level is not None:
             pictures.append(f"<div>{escape(dim.name)}</div>" + _html.histogram(dim.level))
     return f"<div>{_html.table(rows)}{''.join(pictures)}</div>"
@@ -56,7 +56,7 @@ def html(data: Data[Any]) -> str:
 def print_text(data: Data[Any]) -> str:
     """What `print` shows: `text`, and the numbers below it, of many only some."""
     if data._shape.ragged > 1 and data._order is None:
-        numbers = _text.ragged("", data._values, levels_of(data._shape, 1)).partition("\n")[2]
+        numbers = _text.ragged_text("", data._values, levels_of(data._shape, 1)).partition("\n")[2]
     else:
         numbers = str(data._values)
     return f"{text(data)}\n{numbers}"

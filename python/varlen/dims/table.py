@@ -111,7 +111,8 @@ class _Writer:
     def dim(self, dim: Dim) -> int:
         word, bindings, name, priority = dim._state()
         bound = [
-            [self.word(w), [self.dim(d) for d in over], self.level(level)] for w, over, level in bindings
+            [self.word(w), [self.dim(d) for d in outer_dims], self.level(level)]
+            for w, outer_dims, level in bindings
         ]
         return self._put(self.dims, [self.word(word), bound, name, priority])
 
@@ -156,8 +157,12 @@ class _Reader:
         self.dims: list[Dim] = []
         for word, bindings, name, priority in table["all"]:
             bound = tuple(
-                (self.word(w), tuple(self.dims[_place(d, len(self.dims))] for d in over), self.level(level))
-                for w, over, level in bindings
+                (
+                    self.word(w),
+                    tuple(self.dims[_place(d, len(self.dims))] for d in outer_dims),
+                    self.level(level),
+                )
+                for w, outer_dims, level in bindings
             )
             self.dims.append(Dim._restored((self.word(word), bound, name, priority)))
 
@@ -182,9 +187,9 @@ class _Reader:
         return self._factors[place]
 
     def _name(self, number: str, name: str, kind: str, size: int, labels: Any) -> tuple[Any, ...]:
-        both = int(number, 16)
+        bits = int(number, 16)
         vocab = None if labels is None else Vocabulary(*labels)
-        return both >> 64, both & (2**64 - 1), name, kind, size, vocab
+        return bits >> 64, bits & (2**64 - 1), name, kind, size, vocab
 
     def _restore_words(self, sort: str, rest: list[Any]) -> tuple[Any, ...]:
         words = _SORTS[sort]

@@ -77,10 +77,10 @@ class Vocabulary:
 
     def __getitem__(self, label: str) -> int:
         """The class of a label; that of unknown ones, where there is such a class."""
-        found = self._ids.get(label, self.unknown)
-        if found is None:
+        index = self._ids.get(label, self.unknown)
+        if index is None:
             raise KeyError(label)
-        return found
+        return index
 
 
 def padding_class(vocab: Vocabulary | None) -> int:

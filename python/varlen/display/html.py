@@ -25,7 +25,7 @@ BINS = 40
 BAR, HEIGHT = 8, 60  # pixels
 
 
-def ragged(name: str, values: Values, levels: Levels) -> str:
+def ragged_html(name: str, values: Values, levels: Levels) -> str:
     """Values under levels, outermost first."""
     shape = (len(levels[0]), *(None for _ in levels), *values.shape[1:])
     memory = int(values.nbytes) + sum(level.offsets.nbytes for level in levels)
@@ -40,7 +40,7 @@ def ragged(name: str, values: Values, levels: Levels) -> str:
         for d, level in enumerate(levels)
         if len(level)
     ]
-    return _page(name, rows, pictures, text.ragged(name, values, levels))
+    return _page(name, rows, pictures, text.ragged_text(name, values, levels))
 
 
 def padded(name: str, data: Values, lengths: Any, memory: int) -> str:
@@ -65,8 +65,8 @@ def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: L
         ("shape of values", str(tuple(values.shape))),
         *_kind(values, int(values.nbytes)),
     ]
-    shown = text.packed_steps(name, values, level, steps, inner)
-    return _page(name, rows, _picture(level), shown)
+    body = text.packed_steps(name, values, level, steps, inner)
+    return _page(name, rows, _picture(level), body)
 
 
 def _kind(values: Values, memory: int) -> list[tuple[str, str]]:
@@ -77,8 +77,8 @@ def _picture(level: Level) -> list[str]:
     return [f"<div>{escape(_title(0, level, 1))}<br/>{histogram(level)}</div>"] if len(level) else []
 
 
-def _page(name: str, rows: Sequence[tuple[str, str]], pictures: Sequence[str], shown: str) -> str:
-    values = escape(shown.partition("\n")[2])
+def _page(name: str, rows: Sequence[tuple[str, str]], pictures: Sequence[str], body: str) -> str:
+    values = escape(body.partition("\n")[2])
     return f"<div><b>{escape(name)}</b>{table(rows)}{''.join(pictures)}<pre>{values}</pre></div>"
 
 

@@ -21,7 +21,7 @@ VALUES = 8  # values of a sequence that are written
 WIDTH = 2000  # characters of values at most
 
 
-def ragged(name: str, values: Values, levels: Levels) -> str:
+def ragged_text(name: str, values: Values, levels: Levels) -> str:
     """Values under levels, outermost first."""
     return f"{name}({', '.join(facts(values, levels))})\n{_clip(_sequences(values, levels))}"
 
@@ -39,11 +39,11 @@ def padded(name: str, data: Values, lengths: Any) -> str:
 
 def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
     """Steps of rows, or of sub-sequences."""
-    below = [plural(len(each), "sub-sequence") for each in inner]
+    sub_counts = [plural(len(item), "sub-sequence") for item in inner]
     rows = [plural(len(values), "row") + _shape_text(values.shape[1:])]
-    counts = [*_describe_level(level), *below, *rows, *_lengths(level)]
-    shown = _sequences(values, (steps, *inner))
-    return f"{name}({', '.join([*counts, *_kind(values)])})\n{_clip(shown)}"
+    counts = [*_describe_level(level), *sub_counts, *rows, *_lengths(level)]
+    body = _sequences(values, (steps, *inner))
+    return f"{name}({', '.join([*counts, *_kind(values)])})\n{_clip(body)}"
 
 
 def table(name: str, level: Level) -> str:
@@ -86,8 +86,8 @@ def _lengths(level: Level) -> list[str]:
     return _range(level.shortest, level.longest) if len(level) else []
 
 
-def _shape_text(trailing: Any) -> str:
-    return f" of shape {tuple(trailing)}" if len(trailing) else ""
+def _shape_text(row_shape: Any) -> str:
+    return f" of shape {tuple(row_shape)}" if len(row_shape) else ""
 
 
 def _kind(values: Values) -> list[str]:
@@ -144,8 +144,8 @@ def _clip(text: str) -> str:
 
 def _cut(part: Any) -> str:
     """The repr of anything, in one line of at most so many characters."""
-    some = type(part)(part[:VALUES]) if isinstance(part, (list, tuple)) and len(part) > VALUES else part
-    text = " ".join(repr(some).split())
-    if some is not part:
+    head = type(part)(part[:VALUES]) if isinstance(part, (list, tuple)) and len(part) > VALUES else part
+    text = " ".join(repr(head).split())
+    if head is not part:
         text = f"{text[:-1]}, ...{text[-1]}"
     return text if len(text) <= WIDTH // 10 else text[: WIDTH // 10 - 3] + "..."

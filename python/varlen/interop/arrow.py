@@ -86,7 +86,7 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
         return array
     if extension == "arrow.uuid":
         ids = array.storage.dictionary_encode()
-        words = [str(uuid.UUID(bytes=each)) for each in ids.dictionary.to_pylist()]
+        words = [str(uuid.UUID(bytes=item)) for item in ids.dictionary.to_pylist()]
         return pa.DictionaryArray.from_arrays(ids.indices, pa.array(words, pa.large_string()))
     if extension == "arrow.bool8":
         return pc.not_equal(array.storage, 0)
@@ -305,7 +305,7 @@ def _sequence_of(bounds: npt.NDArray[np.int64], i: int) -> int:
 
 def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     levels: list[Level] = []
-    all_nulls, nulls = nulls, nulls.of(place.name)
+    all_nulls, nulls = nulls, nulls.for_key(place.name)
     array = plain_array(array, place.name)
     while _is_list(array.type):
         array, level = _unlist(array, place, nulls)
@@ -331,12 +331,12 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id
     """The values and levels of an Arrow list array, or of anything that exports one."""
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         data = _import(data)
-    found = columns_of(data, "data", Nulls(nulls, fill))
-    if len(found) != 1:
+    columns = columns_of(data, "data", Nulls(nulls, fill))
+    if len(columns) != 1:
         raise value_error(
-            "data", f"a struct holds {len(found)} columns ({', '.join(found)})", "pass one of them"
+            "data", f"a struct holds {len(columns)} columns ({', '.join(columns)})", "pass one of them"
         )
-    column = next(iter(found.values()))
+    column = next(iter(columns.values()))
     if not column.levels:
         raise value_error("data", "expected a list column, got one without any nesting")
     return _with_padding(column) if as_bool(padding_id, "padding_id") and not _has_ids(data.type) else column
@@ -385,11 +385,11 @@ def to_arrow(
     is_text = values.dtype.kind == "T"  # NumPy's strings of any length, which count as objects
     if values.ndim == 0 or (values.dtype.hasobject and not is_text):
         raise type_error("values", f"expected rows of numbers, got {values.dtype} of shape {values.shape}")
-    below = [*map(len, levels[1:]), len(values)]
+    counts = [*map(len, levels[1:]), len(values)]
     for i, level in enumerate(levels):
-        if level.total != below[i]:
+        if level.total != counts[i]:
             what = "values has" if i + 1 == len(levels) else f"level {i + 1} has"
-            raise value_error("levels", f"level {i} ends at {level.total}, but {what} {below[i]} rows")
+            raise value_error("levels", f"level {i} ends at {level.total}, but {what} {counts[i]} rows")
     array = _flat_array(values.reshape(-1), vocabulary)
     for d in range(values.ndim - 1, 0, -1):
         lists = math.prod(values.shape[:d])  # given, because lists of size 0 do not show how many there are

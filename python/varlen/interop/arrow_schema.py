@@ -41,15 +41,15 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
     while _is_list(kind):
         nullable |= kind.value_field.nullable
         kind, level = plain_type(kind.value_type), level + 1
-    kind, trailing = _without_fixed(kind)
-    if pa.types.is_struct(kind) and not trailing:
+    kind, row_shape = _without_fixed(kind)
+    if pa.types.is_struct(kind) and not row_shape:
         for part in kind:
             yield from _leaves(part, f"{name}{FIELD}{part.name}", level, nullable or part.nullable)
         return
     if pa.types.is_dictionary(kind) and not holds_words(kind):
         kind = kind.value_type
     column: dict[str, Any] = {"kind": "number", "dtype": None, "level": level, "nullable": nullable}
-    column |= {"trailing": trailing} if trailing else {}
+    column |= {"trailing": row_shape} if row_shape else {}
     if holds_words(kind):
         column["kind"] = "code"
     elif pa.types.is_decimal(kind):
@@ -68,11 +68,11 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
         column |= {"kind": "time" if dtype.kind in "mM" else "number", "dtype": str(dtype)}
         if getattr(kind, "tz", None) is not None:
             column["zone"] = "UTC"
-    said = field.metadata or {}
-    if _KIND in said:
-        column["kind"] = said[_KIND].decode()
-    if _DIMS in said:
-        column["dims"] = json.loads(said[_DIMS])
+    metadata = field.metadata or {}
+    if _KIND in metadata:
+        column["kind"] = metadata[_KIND].decode()
+    if _DIMS in metadata:
+        column["dims"] = json.loads(metadata[_DIMS])
     yield name, column
 
 
@@ -107,8 +107,8 @@ def schema_of_columns(columns: Mapping[str, Mapping[str, Any]]) -> pa.Schema:
             kind = pa.list_(pa.field("item", kind, nullable), size)
         for _ in range(column.get("level", 0)):
             kind = pa.large_list(pa.field("item", kind, nullable))
-        said = {_KIND: column["kind"].encode()}
+        metadata = {_KIND: column["kind"].encode()}
         if dims := column.get("dims"):
-            said[_DIMS] = json.dumps(dims).encode()
-        out.append(pa.field(name, kind, nullable, said))
+            metadata[_DIMS] = json.dumps(dims).encode()
+        out.append(pa.field(name, kind, nullable, metadata))
     return pa.schema(out)

@@ -29,7 +29,7 @@ class Nulls:
     word: str | None = None
     why: str = _NULLS_HINT
 
-    def of(self, name: str) -> Nulls:
+    def for_key(self, name: str) -> Nulls:
         """What becomes of the nulls of one column."""
         return self
 

@@ -31,8 +31,8 @@ def ragged_parts(ragged: Any) -> tuple[Any, Level]:
     """The values and the level of a Thinc Ragged, or of what has its `dataXd` and `lengths`."""
     values, lengths = fields_of(ragged, "ragged", "dataXd", "lengths")
     level = Level.from_lengths(as_ints(lengths))
-    if len(values) == 0 and 0 in (trailing := values.shape[1:]):
-        values = np.zeros((level.total, *trailing), values.dtype)  # Thinc loses the count of rows of width 0
+    if len(values) == 0 and 0 in (row_shape := values.shape[1:]):
+        values = np.zeros((level.total, *row_shape), values.dtype)  # Thinc loses the count of rows of width 0
     return values, level
 
 
@@ -50,9 +50,9 @@ def new_ragged(values: Any, level: Level) -> Any:
 def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
     """A Thinc Padded that shares the data and has small arrays of its own, int32."""
     fields = {"size_at_t": size_at_t, "lengths": lengths, "indices": indices}
-    beside = _array(data)
-    small = (like(as_int32(field, name), beside) for name, field in fields.items())
-    return _thinc().Padded(beside, *small)
+    array = _array(data)
+    small = (like(as_int32(field, name), array) for name, field in fields.items())
+    return _thinc().Padded(array, *small)
 
 
 def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:

@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 def to_packed_sequence(
-    rows: Any, size_at_t: Any, lengths: Any, indices: Any, empty: str = "raise", presorted: bool = False
+    rows: Any, size_at_t: Any, lengths: Any, indices: Any, empty: str = "raise", is_sorted: bool = False
 ) -> PackedSequence:
     """A PackedSequence of packed rows."""
     one_of(empty, "empty", ("raise", "drop"))
-    there = int(np.count_nonzero(lengths))
-    if there < len(lengths) and empty == "raise":
+    count = int(np.count_nonzero(lengths))
+    if count < len(lengths) and empty == "raise":
         raise value_error(
             "",
-            f"sequence {indices[there]} is empty, which a PackedSequence cannot hold",
+            f"sequence {indices[count]} is empty, which a PackedSequence cannot hold",
             'pass empty="drop" to leave empty sequences out',
-            row=indices[there],
+            row=indices[count],
         )
     data = share_memory(rows)
     # Steps that no sequence reaches are none of torch's.
     steps = int(lengths[0]) if len(lengths) else 0
     sizes = torch.from_numpy(size_at_t[:steps].astype(np.int64))
-    if presorted:
+    if is_sorted:
         return PackedSequence(data, sizes, None, None)
-    kept = indices[:there]
-    order = torch.from_numpy(np.searchsorted(np.sort(kept), kept)).to(data.device)
+    sequences = indices[:count]
+    order = torch.from_numpy(np.searchsorted(np.sort(sequences), sequences)).to(data.device)
     return PackedSequence(data, sizes, order, torch.argsort(order))
 
 

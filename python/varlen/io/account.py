@@ -78,7 +78,7 @@ class Tally:
     distinct: int | None = field(default_factory=type(None))
     at_least: bool = False
     words: int | None = field(default_factory=type(None))
-    _seen: Distinct | None = field(init=False, default=None, repr=False, compare=False)
+    _distinct: Distinct | None = field(init=False, default=None, repr=False, compare=False)
 
     def add(self, values: Array, *, nulls: int = 0) -> None:
         """Count one more piece of values.
@@ -142,11 +142,11 @@ class Tally:
         {'values': 3, 'distinct': 2}
         """
         if values is None or values.size:
-            self._seen = self._seen or Distinct()
+            self._distinct = self._distinct or Distinct()
             if values is None:
-                self._seen.give_up()
+                self._distinct.give_up()
             else:
-                self._seen.add(values)
+                self._distinct.add(values)
 
     def count_words(self, words: Iterable[str]) -> None:
         """Count only distinct words.
@@ -163,8 +163,8 @@ class Tally:
         >>> tally.as_dict()
         {'values': 3, 'distinct': 2, 'words': 2}
         """
-        self._seen = self._seen or Distinct()
-        self._seen.add_words(words)
+        self._distinct = self._distinct or Distinct()
+        self._distinct.add_words(words)
 
     def settle(self) -> None:
         """Take over counts that were made piece by piece.
@@ -176,10 +176,10 @@ class Tally:
         >>> tally.distinct is None
         True
         """
-        if self._seen is not None and self._seen.is_whole:
-            self.distinct, self.at_least = self._seen.count, not self._seen.is_exact
-            if self._seen.is_of_words:
-                self.words = self._seen.count
+        if self._distinct is not None and self._distinct.is_whole:
+            self.distinct, self.at_least = self._distinct.count, not self._distinct.is_exact
+            if self._distinct.is_of_words:
+                self.words = self._distinct.count
 
     def __add__(self, other: Tally) -> Tally:
         for part in (self, other):
@@ -188,16 +188,16 @@ class Tally:
         if one is not None:
             values = self.values + other.values
             total = Tally(values, one.nulls, one.distinct, one.at_least, one.words)
-            total._seen = one._seen
+            total._distinct = one._distinct
             return total
         both_nulls = None if self.nulls is None or other.nulls is None else self.nulls + other.nulls
-        distinct, more = None, False
+        distinct, at_least = None, False
         if (
             self.distinct is not None and other.distinct is not None
         ):  # which of them are the same is not known
-            distinct, more = max(self.distinct, other.distinct), True
+            distinct, at_least = max(self.distinct, other.distinct), True
         words = None if self.words is None and other.words is None else max(self.words or 0, other.words or 0)
-        return Tally(self.values + other.values, both_nulls, distinct, more, words)
+        return Tally(self.values + other.values, both_nulls, distinct, at_least, words)
 
     @property
     def _knows_nothing(self) -> bool:
@@ -218,8 +218,8 @@ class Tally:
         """
         self.settle()
         name = "distinct_at_least" if self.at_least else "distinct"
-        found = {"nulls": self.nulls, name: self.distinct, "words": self.words}
-        return {"values": self.values} | {key: n for key, n in found.items() if n is not None}
+        entry = {"nulls": self.nulls, name: self.distinct, "words": self.words}
+        return {"values": self.values} | {key: n for key, n in entry.items() if n is not None}
 
 
 @dataclass
@@ -267,8 +267,8 @@ class Reason:
         {'added': 2}
         """
         what = "left_out" if self.left_out >= 0 else "added"
-        found = {what: abs(self.left_out), "nulls": self.nulls, "changed": self.changed, "first": self.first}
-        return {key: value for key, value in found.items() if value not in (0, [])}
+        entry = {what: abs(self.left_out), "nulls": self.nulls, "changed": self.changed, "first": self.first}
+        return {key: value for key, value in entry.items() if value not in (0, [])}
 
 
 @dataclass
@@ -332,22 +332,22 @@ class Balance:
         >>> Balance(Tally(2, nulls=1), Tally(2, nulls=0)).fault()
         '1 nulls in, 0 out, 0 explained: 1 lost'
         """
-        came, went, between = self.source, self.result, self.left_out
-        if lost := came.values - went.values - between:
-            return f"{came.values:,} values in, {went.values:,} out, {between:,} left out: {_loss_text(lost)}"
+        start, end, gap = self.source, self.result, self.left_out
+        if loss := start.values - end.values - gap:
+            return f"{start.values:,} values in, {end.values:,} out, {gap:,} left out: {_loss_text(loss)}"
         nulls = [reason.nulls for reason in self.reasons.values()]
-        if came.nulls is not None and went.nulls is not None and None not in nulls:
-            explained = sum(n or 0 for n in nulls)
-            if lost := came.nulls - went.nulls - explained:
-                counts = f"{came.nulls:,} nulls in, {went.nulls:,} out, {explained:,} explained"
-                return f"{counts}: {_loss_text(lost)}"
-        came.settle()
-        went.settle()
-        is_exact = came.distinct is not None and went.distinct is not None
-        is_exact = is_exact and not (came.at_least or went.at_least or came.nulls or went.nulls)
-        is_exact = is_exact and (came.words is None or went.words is not None)  # no text that became numbers
-        if is_exact and not self.reasons.keys() - {REPEATS} and came.distinct != went.distinct:
-            return f"{came.distinct:,} distinct values in, {went.distinct:,} out"
+        if start.nulls is not None and end.nulls is not None and None not in nulls:
+            total = sum(n or 0 for n in nulls)
+            if loss := start.nulls - end.nulls - total:
+                counts = f"{start.nulls:,} nulls in, {end.nulls:,} out, {total:,} explained"
+                return f"{counts}: {_loss_text(loss)}"
+        start.settle()
+        end.settle()
+        is_exact = start.distinct is not None and end.distinct is not None
+        is_exact = is_exact and not (start.at_least or end.at_least or start.nulls or end.nulls)
+        is_exact = is_exact and (start.words is None or end.words is not None)  # no text that became numbers
+        if is_exact and not self.reasons.keys() - {REPEATS} and start.distinct != end.distinct:
+            return f"{start.distinct:,} distinct values in, {end.distinct:,} out"
         return None
 
     def __add__(self, other: Balance) -> Balance:
@@ -545,8 +545,8 @@ class Account:
             balance.result.values = values.get(name, 0)
         for name in values.keys() - self.columns.keys():
             self.column(name).result.values = values[name]
-        for name, known in (words or {}).items():
-            self.column(name).result.words = len(known)
+        for name, vocabulary in (words or {}).items():
+            self.column(name).result.words = len(vocabulary)
 
     def check(self) -> None:
         """Raise an error if the account does not balance.
@@ -562,8 +562,8 @@ class Account:
         """
         faults = list(self._faults())
         if faults:
-            more = f"; and {len(faults) - 5:,} more columns" if len(faults) > 5 else ""
-            raise error_of(AccountError, "", f"the account does not balance: {'; '.join(faults[:5])}{more}")
+            suffix = f"; and {len(faults) - 5:,} more columns" if len(faults) > 5 else ""
+            raise error_of(AccountError, "", f"the account does not balance: {'; '.join(faults[:5])}{suffix}")
 
     def _faults(self) -> Iterator[str]:
         if fault := self.rows.fault():
@@ -608,10 +608,10 @@ class Account:
         >>> Account({"a.csv": 3}).successor().rows.source.values
         3
         """
-        after = self + Account()
-        for balance in (after.rows, *after.columns.values()):
+        result = self + Account()
+        for balance in (result.rows, *result.columns.values()):
             balance.result = Tally()
-        return after
+        return result
 
     def as_dict(self) -> dict[str, Any]:
         """Convert to plain Python values, for JSON.
@@ -713,19 +713,19 @@ class Account:
                     f"version {table['version']!r}; this varlen reads version 1",
                     context="account",
                 )
-            made = cls({str(name): _number(rows) for name, rows in table["files"].items()})
-            made.rows = _balance(table["rows"])
-            made.columns = {str(name): _balance(entry) for name, entry in table["columns"].items()}
-            made.unread = {str(name): str(why) for name, why in table["unread"].items()}
+            account = cls({str(name): _number(rows) for name, rows in table["files"].items()})
+            account.rows = _balance(table["rows"])
+            account.columns = {str(name): _balance(entry) for name, entry in table["columns"].items()}
+            account.unread = {str(name): str(why) for name, why in table["unread"].items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise error_of(
                 FileFormatError, "", f"not the JSON of an account: {error}", context="account"
             ) from None
-        return made
+        return account
 
     def __repr__(self) -> str:
-        came, went = self.rows.source.values, self.rows.result.values
-        return f"Account({len(self.files)} files, {came} rows in, {went} out, {len(self.columns)} columns)"
+        start, end = self.rows.source.values, self.rows.result.values
+        return f"Account({len(self.files)} files, {start} rows in, {end} out, {len(self.columns)} columns)"
 
     def summary(self) -> list[str]:
         """Summarize the account in a few lines.
@@ -746,13 +746,13 @@ class Account:
         left out: 1 value of x, rows of others; first a.csv, row 2: 3
         """
         columns = self.columns.values()
-        came = sum(balance.source.values for balance in columns)
-        went = sum(balance.result.values for balance in columns)
+        count_in = sum(balance.source.values for balance in columns)
+        count_out = sum(balance.result.values for balance in columns)
         rows, files = self.rows.source.values, len(self.files)
         lines = [
             f"in: {_count_text(rows, 'row')} of {_count_text(files, 'file')}, "
-            f"{_count_text(came, 'value')} in {_count_text(len(self.columns), 'column')}; "
-            f"out: {_count_text(went, 'value')}"
+            f"{_count_text(count_in, 'value')} in {_count_text(len(self.columns), 'column')}; "
+            f"out: {_count_text(count_out, 'value')}"
         ]
         by_reason: dict[str, dict[str, Reason]] = {why: {} for why in self.rows.reasons}
         for name, balance in self.columns.items():
@@ -772,8 +772,8 @@ def _count_text(n: int, noun: str) -> str:
 
 
 def _name_list(names: Iterable[str]) -> str:
-    found = list(names)
-    return ", ".join(found[:5]) + (f" and {len(found) - 5:,} more" if len(found) > 5 else "")
+    items = list(names)
+    return ", ".join(items[:5]) + (f" and {len(items) - 5:,} more" if len(items) > 5 else "")
 
 
 def _reason_line(why: str, rows: Reason | None, names: Mapping[str, Reason]) -> str:
@@ -788,22 +788,22 @@ def _reason_line(why: str, rows: Reason | None, names: Mapping[str, Reason]) -> 
     return f"{verb}: {' and '.join(parts)}, {why}{first}"
 
 
-def _number(given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise type_error("", f"{given!r} is no count")
-    return given
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise type_error("", f"{value!r} is no count")
+    return value
 
 
 def _balance(entry: Any) -> Balance:
-    reasons = {str(why): _reason(found) for why, found in entry["reasons"].items()}
+    reasons = {str(why): _reason(item) for why, item in entry["reasons"].items()}
     return Balance(_tally(entry["in"]), _tally(entry["out"]), reasons)
 
 
 def _tally(entry: Any) -> Tally:
-    found = {key: _number(n) for key, n in entry.items()}
-    more = found.get("distinct_at_least")
-    distinct = found.get("distinct") if more is None else more
-    return Tally(found["values"], found.get("nulls"), distinct, more is not None, found.get("words"))
+    counts = {key: _number(n) for key, n in entry.items()}
+    floor = counts.get("distinct_at_least")
+    distinct = counts.get("distinct") if floor is None else floor
+    return Tally(counts["values"], counts.get("nulls"), distinct, floor is not None, counts.get("words"))
 
 
 def _reason(entry: Any) -> Reason:

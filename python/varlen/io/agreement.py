@@ -34,16 +34,16 @@ class Agreement:
         self._path = file.path
         self.fields: dict[str, Field] = {name: file.fields[name] for name in names}
         self.row_ids = file.row_ids
-        self._declared = file.layout.schema.declared
-        self._known: tuple[dict[str, Field], tuple[Any]] | None = None
+        self._declarations = file.layout.schema.declared
+        self._cache: tuple[dict[str, Field], tuple[Any]] | None = None
 
     @property
     def metadata(self) -> tuple[Any]:
         """The metadata of a Joint of any shard, in a tuple that is the same object until a field changes."""
-        fields, known = self.fields, self._known
-        if known is None or known[0] is not fields:
-            self._known = known = fields, (joint_metadata(fields, self.row_ids),)
-        return known[1]
+        fields, cache = self.fields, self._cache
+        if cache is None or cache[0] is not fields:
+            self._cache = cache = fields, (joint_metadata(fields, self.row_ids),)
+        return cache[1]
 
     def add_stated(self, shard: Shard) -> None:
         """Compare the fields that an index states for a shard that is not open, and keep what is new."""
@@ -64,34 +64,34 @@ class Agreement:
                 conflict = field.conflict(file.fields[name], words=False)
                 if conflict:
                     raise _conflict_error(file.path, name, "the index says", conflict)
-        declared = file.layout.schema.declared
+        intents = file.layout.schema.declared
         for name, field in self.fields.items():
             if name not in file.fields:
                 raise format_error(file.path, f"has no key {name!r}, as {self._other_files()} have")
-            found = file.fields[name]
+            entry = file.fields[name]
             if file.count == 0:  # no value, so any dtype fits
-                found = replace(found, dtype=field.dtype, tag=field.tag)
-            if file.count and name in declared and name in self._declared:
-                differ = _difference(declared[name], self._declared[name])
+                entry = replace(entry, dtype=field.dtype, tag=field.tag)
+            if file.count and name in intents and name in self._declarations:
+                differ = _difference(intents[name], self._declarations[name])
                 if differ:
                     raise _conflict_error(file.path, name, f"{self._other_files()} have", differ)
-            self._join(file.path, name, found)
+            self._join(file.path, name, entry)
         if self._all_keys and len(file.fields) > len(self.fields):
-            more = sorted(set(file.fields) - set(self.fields))
-            raise format_error(file.path, f"has keys {more} that {self._other_files()} have not")
+            extras = sorted(set(file.fields) - set(self.fields))
+            raise format_error(file.path, f"has keys {extras} that {self._other_files()} have not")
         if file.row_ids != self.row_ids:
             raise format_error(
                 file.path, f"row ids are {file.row_ids!r}, {self._other_files()} have {self.row_ids!r}"
             )
 
-    def _join(self, path: str, name: str, found: Field) -> None:
+    def _join(self, path: str, name: str, entry: Field) -> None:
         field = self.fields[name]
-        conflict = field.conflict(found, widen=True)
+        conflict = field.conflict(entry, widen=True)
         if conflict:
             raise _conflict_error(path, name, f"{self._other_files()} have", conflict)
-        joined = field.joined(found)
-        if joined is not field:
-            self.fields = {**self.fields, name: joined}  # a new dict, for threads that read the old one
+        union = field.join(entry)
+        if union is not field:
+            self.fields = {**self.fields, name: union}  # a new dict, for threads that read the old one
 
     def _other_files(self) -> str:
         return f"the others (such as {self._path})"

@@ -19,11 +19,11 @@ def count_table(
     account: Account,
     table: pa.Table,
     missing: dict[str, int],
-    fixed: Mapping[str, tuple[int, ...]] | None = None,
+    row_shapes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> None:
     """The values of a table by the keys that they become; nulls, without NaN, go into `missing` too.
 
-    `fixed` are the sizes of keys whose innermost lists become fixed dims.
+    `row_shapes` are the sizes of keys whose innermost lists become fixed dims.
 
     >>> account, missing = Account(), {}
     >>> count_table(account, pa.table({"x": [[1, None], [3]]}), missing)
@@ -35,7 +35,7 @@ def count_table(
             account.column(name)
         for chunk in column.chunks:
             for key, leaf in _leaves(name, chunk):
-                nulls = _count_leaf(account, key, leaf, math.prod((fixed or {}).get(key, ())))
+                nulls = _count_leaf(account, key, leaf, math.prod((row_shapes or {}).get(key, ())))
                 missing[key] = missing.get(key, 0) + nulls
 
 

@@ -59,8 +59,8 @@ def joint_of_table(
         for key, column in columns_of(table.column(name), name, nulls).items():
             if key in names:
                 raise value_error("rows", f"two columns have the name {key!r}; {name!r} gives one of them")
-            fixed = schema[key].trailing if schema is not None and key in schema else ()
-            flat, own = fold_levels(key, column.values, column.levels, fixed)
+            row_shape = schema[key].trailing if schema is not None and key in schema else ()
+            flat, own = fold_levels(key, column.values, column.levels, row_shape)
             if schema is not None and key in schema:
                 schema[key].check_zone(key, flat.dtype, column.zone is not None)
             if column.vocabulary is not None:

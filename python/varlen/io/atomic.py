@@ -60,15 +60,15 @@ def temporary(target: str) -> tuple[int, str]:
 
 def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
     """Write every byte of the buffers, with as many calls as the system needs."""
-    left = [view for view in (memoryview(b).cast("B") for b in buffers) if view.nbytes]
-    at = 0
-    while at < len(left):
-        wrote = os.writev(fd, left[at : at + _IOV_MAX])
-        while at < len(left) and wrote >= left[at].nbytes:
-            wrote -= left[at].nbytes
-            at += 1
+    views = [view for view in (memoryview(b).cast("B") for b in buffers) if view.nbytes]
+    i = 0
+    while i < len(views):
+        wrote = os.writev(fd, views[i : i + _IOV_MAX])
+        while i < len(views) and wrote >= views[i].nbytes:
+            wrote -= views[i].nbytes
+            i += 1
         if wrote:
-            left[at] = left[at][wrote:]
+            views[i] = views[i][wrote:]
 
 
 class AtomicWriter:

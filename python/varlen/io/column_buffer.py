@@ -28,7 +28,7 @@ class ColumnBuffer:
         self._budget = budget
         self._fd = -1
         self._end = 0
-        self._buffered = 0
+        self._nbytes = 0
         # For each column the parts in the file, as (offset, size), and the bytes that are still in memory.
         self._extents: dict[object, list[tuple[int, int]]] = {}
         self._tails: dict[object, list[Array]] = {}
@@ -36,36 +36,36 @@ class ColumnBuffer:
     def append(self, column: object, data: Array) -> None:
         """Add bytes, a uint8 array that does not change afterwards, to a column."""
         self._tails.setdefault(column, []).append(data)
-        self._buffered += data.nbytes
-        if self._buffered > self._budget:
+        self._nbytes += data.nbytes
+        if self._nbytes > self._budget:
             self._flush()
 
     def chunks(self, column: object) -> Iterator[Array]:
         """The bytes of a column, in pieces of bounded size."""
         for offset, size in self._extents.get(column, ()):
-            for at in range(offset, offset + size, _CHUNK):
-                yield self._read(at, min(_CHUNK, offset + size - at))
+            for start in range(offset, offset + size, _CHUNK):
+                yield self._read(start, min(_CHUNK, offset + size - start))
         yield from self._tails.get(column, ())
 
     def copy(self, column: object, out: int) -> None:
         """Writes a column's bytes to a descriptor."""
         for offset, size in self._extents.get(column, ()):
-            left = size
+            rest = size
             with contextlib.suppress(OSError, AttributeError):  # other systems, other file systems
-                while left:
-                    done = os.copy_file_range(self._fd, out, left, offset + size - left)
-                    if not done:
+                while rest:
+                    count = os.copy_file_range(self._fd, out, rest, offset + size - rest)
+                    if not count:
                         break
-                    left -= done
-            for at in range(offset + size - left, offset + size, _CHUNK):
-                atomic.write_all(out, (self._read(at, min(_CHUNK, offset + size - at)),))
+                    rest -= count
+            for start in range(offset + size - rest, offset + size, _CHUNK):
+                atomic.write_all(out, (self._read(start, min(_CHUNK, offset + size - start)),))
         atomic.write_all(out, self._tails.get(column, ()))
 
     def close(self) -> None:
         """Free the memory and the disk space."""
         self._extents.clear()
         self._tails.clear()
-        self._buffered = 0
+        self._nbytes = 0
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -81,14 +81,14 @@ class ColumnBuffer:
                 self._extents.setdefault(column, []).append((self._end, size))
                 self._end += size
             tails.clear()
-        self._buffered = 0
+        self._nbytes = 0
 
     def _read(self, offset: int, size: int) -> Array:
         out = np.empty(size, np.uint8)
-        done = 0
-        while done < size:
-            got = os.preadv(self._fd, [out[done:].data], offset + done)
+        count = 0
+        while count < size:
+            got = os.preadv(self._fd, [out[count:].data], offset + count)
             if not got:
                 raise OSError(5, "the temporary file ends early", self._target)
-            done += got
+            count += got
         return out

@@ -29,11 +29,11 @@ def check_names(names: Sequence[str], argument: str) -> None:
             raise type_error(argument, f"keys are strings, got {name!r}")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             raise value_error(argument, f"unpaired surrogate in the key {name!r}")
-    reserved = set(RESERVED) & set(names)
-    if reserved:
+    clashes = set(RESERVED) & set(names)
+    if clashes:
         raise value_error(
             "",
-            f"Reserved meta-names {sorted(reserved)} cannot be used as user tensor names; they collide with "
+            f"Reserved meta-names {sorted(clashes)} cannot be used as user tensor names; they collide with "
             "internal ragged-structure tensors.",
         )
 
@@ -99,20 +99,20 @@ def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -
     return _core.Joint(names, dims, values, levels, count, metadata)
 
 
-def check_nesting(known: _core.Level, level: _core.Level, number: int, key: str, others: str) -> None:
+def check_nesting(first: _core.Level, level: _core.Level, number: int, key: str, others: str) -> None:
     """Refuse a key whose level differs from an earlier key's; the text names both and the difference."""
-    if known == level:
+    if first == level:
         return
-    both = f"Inconsistent bounds tensors! {known.bounds} vs. {level.bounds}"
-    if len(known) != len(level):
+    prefix = f"Inconsistent bounds tensors! {first.bounds} vs. {level.bounds}"
+    if len(first) != len(level):
         raise value_error(
-            "", f"{both}: level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
+            "", f"{prefix}: level {number} has {len(level)} rows in {key!r} and {len(first)} in {others!r}"
         )
-    row = int((known.lengths != level.lengths).argmax())
+    row = int((first.lengths != level.lengths).argmax())
     raise value_error(
         "",
-        f"{both}: row {row} of level {number} has length {level.lengths[row]} in {key!r} "
-        f"and {known.lengths[row]} in {others!r}",
+        f"{prefix}: row {row} of level {number} has length {level.lengths[row]} in {key!r} "
+        f"and {first.lengths[row]} in {others!r}",
         row=row,
     )
 
@@ -161,9 +161,9 @@ def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, 
         flat = np.asarray(refuse_mask(values, key))
     except (TypeError, RuntimeError) as error:  # a tensor on another device, or of a dtype NumPy lacks
         raise type_error(key, f"values of {type(values).__name__} cannot become an array: {error}") from None
-    trailing = options.trailing_dims.get(key)
-    if trailing is not None and trailing != flat.ndim - 1:
-        raise value_error(key, f"trailing_dims says {trailing}, its rows have {flat.ndim - 1} dims")
+    dim_count = options.trailing_dims.get(key)
+    if dim_count is not None and dim_count != flat.ndim - 1:
+        raise value_error(key, f"trailing_dims says {dim_count}, its rows have {flat.ndim - 1} dims")
     return _from_array(key, flat, options), levels
 
 
@@ -171,10 +171,10 @@ def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, li
     """A column of Arrow, whose words take the ids that those of lists do."""
     from varlen.interop.arrow import Nulls, columns_of
 
-    found = columns_of(array, key, Nulls(why="fill it first"))
-    if found.keys() != {key}:
-        raise value_error(key, f"a struct of {', '.join(found) or 'no field'}", "give each field as a key")
-    column = found[key]
+    columns = columns_of(array, key, Nulls(why="fill it first"))
+    if columns.keys() != {key}:
+        raise value_error(key, f"a struct of {', '.join(columns) or 'no field'}", "give each field as a key")
+    column = columns[key]
     if column.vocabulary is not None:
         return _from_nested(key, array.to_pylist(), options)
     flat = _from_array(key, column.values, options)
@@ -194,20 +194,20 @@ def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
     is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
     if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
         return _from_array(key, value, options), []
-    trailing = options.trailing.get(key, ())
+    row_shape = options.trailing.get(key, ())
     if options.schema.get(key) is str or key in options.vocabularies or is_text:
-        return fold_levels(key, *_from_strings(key, value, options), trailing)
-    if trailing and isinstance(leaf, np.ndarray):
+        return fold_levels(key, *_from_strings(key, value, options), row_shape)
+    if row_shape and isinstance(leaf, np.ndarray):
         return _blocks(key, value, options)
     if key not in options.schema and _holds_times(leaf):
-        return fold_levels(key, *_from_times(key, value, options), trailing)
+        return fold_levels(key, *_from_times(key, value, options), row_shape)
     if isinstance(value[0], (list, tuple, np.ndarray)):
-        return fold_levels(key, *_nested(key, value, options), trailing)
-    return fold_levels(key, _scalars(key, value, options), [], trailing)
+        return fold_levels(key, *_nested(key, value, options), row_shape)
+    return fold_levels(key, _scalars(key, value, options), [], row_shape)
 
 
 def fold_levels(
-    key: str, flat: Array, levels: Sequence[_core.Level], trailing: Sequence[int]
+    key: str, flat: Array, levels: Sequence[_core.Level], row_shape: Sequence[int]
 ) -> tuple[Array, list[_core.Level]]:
     """The innermost levels as fixed dims of these sizes, where -1 is that of the first list.
 
@@ -216,23 +216,23 @@ def fold_levels(
     >>> fold_levels("x", np.arange(4), [_core.Level([2]), _core.Level([2, 2])], (2,))[0].tolist()
     [[0, 1], [2, 3]]
     """
-    count = len(levels) - len(trailing)
-    if not trailing or flat.ndim > 1:
+    count = len(levels) - len(row_shape)
+    if not row_shape or flat.ndim > 1:
         return flat, list(levels)
     if count < 0:
         raise value_error(
-            key, f"expected {len(trailing)} fixed dims, of arrays or lists; there are {len(levels)} levels"
+            key, f"expected {len(row_shape)} fixed dims, of arrays or lists; there are {len(levels)} levels"
         )
     sizes = []
-    for number, size in enumerate(trailing, start=count):
+    for number, size in enumerate(row_shape, start=count):
         lengths = levels[number].lengths
         size = size if size >= 0 else int(lengths[0]) if len(lengths) else 0
         wrong = lengths != size
         if wrong.any():
-            row = at = int(wrong.argmax())
-            for above in levels[:number][::-1]:
-                row = int(np.searchsorted(above.bounds, row, "right"))
-            raise row_error(key, f"a list of {lengths[at]}", row, f", but its fixed dims say {size}")
+            row = index = int(wrong.argmax())
+            for parent in levels[:number][::-1]:
+                row = int(np.searchsorted(parent.bounds, row, "right"))
+            raise row_error(key, f"a list of {lengths[index]}", row, f", but its fixed dims say {size}")
         sizes.append(size)
     return flat.reshape(len(levels[count]), *sizes), list(levels[:count])
 
@@ -398,27 +398,27 @@ def _with_nan(value: Any) -> Any:
 
 def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Strings as ids: of the vocabulary that was given, or of one of all words as they first appear."""
-    known = _known_words(key, options)
-    flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, known, name=key)
-    return _with_words(key, flat, known, options), levels
+    id_map = _known_words(key, options)
+    flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, id_map, name=key)
+    return _with_words(key, flat, id_map, options), levels
 
 
 def _as_ids(key: str, array: Array, options: ColumnOptions) -> Array:
-    known = _known_words(key, options)
-    return _with_words(key, encode_strings(array, known), known, options)
+    id_map = _known_words(key, options)
+    return _with_words(key, encode_strings(array, id_map), id_map, options)
 
 
 def _known_words(key: str, options: ColumnOptions) -> dict[str, int]:
-    given = options.vocabularies.get(key)
-    return {word: i for i, word in enumerate(options.first_words(key) if given is None else given)}
+    words = options.vocabularies.get(key)
+    return {word: i for i, word in enumerate(options.first_words(key) if words is None else words)}
 
 
-def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOptions) -> Array:
+def _with_words(key: str, ids: Array, id_map: dict[str, int], options: ColumnOptions) -> Array:
     """The ids in the smallest dtype for their words, which go into `options.vocabularies`."""
-    if key in options.vocabularies and len(known) > (count := len(options.vocabularies[key])):
-        raise value_error(key, f"{list(known)[count]!r} is not in its vocabulary of {count} words")
-    options.vocabularies[key] = list(known)
-    dtype = id_dtype(len(known))
+    if key in options.vocabularies and len(id_map) > (count := len(options.vocabularies[key])):
+        raise value_error(key, f"{list(id_map)[count]!r} is not in its vocabulary of {count} words")
+    options.vocabularies[key] = list(id_map)
+    dtype = id_dtype(len(id_map))
     options.schema[key] = dtype.type
     return ids.astype(dtype)
 
@@ -432,7 +432,7 @@ def _check_ids(key: str, ids: Array, options: ColumnOptions) -> Array:
 
 def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Nested lists that end in arrays, each of `trailing` fixed dimensions, or of those and one ragged."""
-    trailing = options.trailing_dims[key]
+    dim_count = options.trailing_dims[key]
     items = [value]
     lengths: list[list[int]] = []
     while items and isinstance(items[0], (list, tuple)):
@@ -441,24 +441,24 @@ def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
         lengths.append([len(item) for item in items])
         items = [part for item in items for part in item]
     arrays = [np.asarray(refuse_mask(item, key)) for item in items]
-    dims = arrays[0].ndim if arrays else trailing
+    dims = arrays[0].ndim if arrays else dim_count
     for i, array in enumerate(arrays):
-        if array.ndim not in (trailing, trailing + 1) or array.ndim != dims:
+        if array.ndim not in (dim_count, dim_count + 1) or array.ndim != dims:
             raise value_error(
                 key,
-                f"expected arrays of {trailing} fixed dims, or of those and a ragged one, all alike; "
+                f"expected arrays of {dim_count} fixed dims, or of those and a ragged one, all alike; "
                 f"array {i} has {array.ndim}",
             )
-        shape = array.shape[dims - trailing :]
-        if shape != arrays[0].shape[dims - trailing :]:
+        shape = array.shape[dims - dim_count :]
+        if shape != arrays[0].shape[dims - dim_count :]:
             raise value_error(key, f"array {i} has rows of shape {shape}, unlike the first")
-    if dims > trailing:
+    if dims > dim_count:
         lengths.append([len(array) for array in arrays])
         flat = _core.list2ragged(arrays)[0]  # in the dtype that holds the values of all
     elif arrays:
         flat = _core.list2ragged([array[None] for array in arrays])[0]
     else:
-        raise value_error(key, f"expected arrays of {trailing} fixed dims, there is none")
+        raise value_error(key, f"expected arrays of {dim_count} fixed dims, there is none")
     return _from_array(key, flat, options), [
         _core.Level.from_lengths(np.array(counts, np.int64)) for counts in lengths[1:]
     ]

@@ -25,13 +25,13 @@ class DeclaredNulls(Nulls):
 
     schema: Schema | None = field(default_factory=type(None))
 
-    def of(self, name: str) -> Nulls:
+    def for_key(self, name: str) -> Nulls:
         schema = self.schema
         plain = Nulls(self.policy, self.value, self.word, self.why)
         if schema is None:
             return plain
-        inside = [each for each in schema if each == name or each.startswith(f"{name}{FIELD}")]
-        if any(not schema[each].nullable for each in inside):
+        keys = [key for key in schema if key == name or key.startswith(f"{name}{FIELD}")]
+        if any(not schema[key].nullable for key in keys):
             return Nulls(why=_NONE_ALLOWED)
         dtype = schema[name].dtype if name in schema else None
         is_float = dtype is not None and np.dtype(dtype).kind in "fmM"

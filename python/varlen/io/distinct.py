@@ -27,12 +27,12 @@ class Distinct:
     (3, True)
     """
 
-    __slots__ = ("_base", "_kept", "_marks", "_unit", "_words", "is_exact", "is_whole")
+    __slots__ = ("_base", "_marks", "_sample", "_unit", "_words", "is_exact", "is_whole")
 
     def __init__(self) -> None:
         self._base = 0
         self._marks: Array | None = None
-        self._kept: Array | None = None
+        self._sample: Array | None = None
         self._unit: np.dtype | None = None  # of times, which other units count otherwise
         self._words: set[str] = set()
         self.is_exact = True
@@ -53,23 +53,23 @@ class Distinct:
             self._unit = self._unit or flat.dtype
             self.is_whole = self._unit == flat.dtype
             flat = flat.astype(flat.dtype.newbyteorder("="), copy=False).view(np.int64)
-        if self._kept is None and self._mark(flat):
+        if self._sample is None and self._mark(flat):
             return
-        if self._kept is None:
-            marked = (
+        if self._sample is None:
+            numbers = (
                 np.zeros(0, np.int64) if self._marks is None else np.flatnonzero(self._marks) + self._base
             )
-            self._kept, self._marks = marked, None
+            self._sample, self._marks = numbers, None
         runs = np.ones(flat.size, bool)  # the values of a group stand together, mostly
         np.not_equal(flat[1:], flat[:-1], out=runs[1:])
-        found = flat[runs].astype(np.int64)
-        both = np.sort(np.concatenate([self._kept, found[: 2 * _MOST]]))
-        self._kept = both[np.concatenate([[True], both[1:] != both[:-1]])]
-        self.is_exact = found.size <= 2 * _MOST and len(self._kept) <= _MOST
+        uniques = flat[runs].astype(np.int64)
+        union = np.sort(np.concatenate([self._sample, uniques[: 2 * _MOST]]))
+        self._sample = union[np.concatenate([[True], union[1:] != union[:-1]])]
+        self.is_exact = uniques.size <= 2 * _MOST and len(self._sample) <= _MOST
 
     def add_words(self, words: Iterable[str]) -> None:
         """Takes the distinct words of one more piece into account."""
-        self.is_whole = self.is_whole and self._marks is None and self._kept is None
+        self.is_whole = self.is_whole and self._marks is None and self._sample is None
         if self.is_exact and self.is_whole:
             self._words.update(words)
             self.is_exact = len(self._words) <= _MOST
@@ -93,6 +93,6 @@ class Distinct:
     @property
     def count(self) -> int:
         """How many there are; at least so many where it is not exact."""
-        if self._kept is not None:
-            return len(self._kept)
+        if self._sample is not None:
+            return len(self._sample)
         return len(self._words) if self._marks is None else int(np.count_nonzero(self._marks))

@@ -210,7 +210,7 @@ def little_endian(array: np.ndarray) -> np.ndarray:
     return flat
 
 
-def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, asked: bool = False) -> np.ndarray:
+def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) -> np.ndarray:
     """The array in another dtype; ValueError names a value that does not fit. Floats may be rounded.
 
     asked: a caller asked for this dtype by name, so that integers may be rounded to its floats, too.
@@ -221,14 +221,14 @@ def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, asked: bool = Fa
     """
     if small_floats.name_of(array.dtype) is not None and array.dtype != dtype:
         array = small_floats.as_float32(array)
-    place = first_misfit(array, dtype, asked)
+    place = first_misfit(array, dtype, is_explicit)
     if place is not None:
         raise row_error(name, str(array[place]), place[0], f" does not fit {dtype}")
     with np.errstate(all="ignore"):
         return array.astype(dtype, copy=False)
 
 
-def first_misfit(array: np.ndarray, dtype: np.dtype, asked: bool = False) -> tuple[int, ...] | None:
+def first_misfit(array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) -> tuple[int, ...] | None:
     """The place of the first value that does not come back from another dtype; floats may be rounded to it.
 
     >>> first_misfit(np.array([1, 2**53 + 1]), np.dtype("f8")), first_misfit(np.array([0.1]), np.dtype("f4"))
@@ -237,7 +237,7 @@ def first_misfit(array: np.ndarray, dtype: np.dtype, asked: bool = False) -> tup
     own, floats = array.dtype, dtype.kind == "f" or dtype.kind not in "biufcmMUTSO"
     if own == dtype or array.size == 0 or own.names is not None:
         return None
-    if own.kind in "iu" and (floats or dtype.kind == "c") and not asked:
+    if own.kind in "iu" and (floats or dtype.kind == "c") and not is_explicit:
         bad = _find_rounded(array, dtype)
     elif own.kind in "mM" or not np.can_cast(own, dtype, "safe"):  # a finer unit ends sooner
         bad = _find_lost(array, dtype, floats)
@@ -248,19 +248,19 @@ def first_misfit(array: np.ndarray, dtype: np.dtype, asked: bool = False) -> tup
 
 def _find_rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
     """Where integers are not those that floats make of them; None: nowhere."""
-    lost: np.ndarray
+    misfit: np.ndarray
     width = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
     if width < 4:
-        lost = _as_float64(array, dtype) != array.astype(np.float64)
+        misfit = _as_float64(array, dtype) != array.astype(np.float64)
         wide = _find_rounded(array, np.dtype(np.float64))
-        return lost if wide is None else lost | wide
+        return misfit if wide is None else misfit | wide
     digits = {4: 24, 8: 53}.get(width, 64)
     if digits >= 8 * array.itemsize or -(2**digits) <= int(array.min()) <= int(array.max()) <= 2**digits:
         return None
     size = np.where(array < 0, -array, array).astype(np.uint64)  # that of the least integer is right, too
     lowest = np.maximum(size & (~size + np.uint64(1)), np.uint64(1))
-    lost = (size // lowest) >> np.uint64(digits) != 0
-    return lost
+    misfit = (size // lowest) >> np.uint64(digits) != 0
+    return misfit
 
 
 def _as_float64(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -270,28 +270,28 @@ def _as_float64(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def _find_lost(array: np.ndarray, dtype: np.dtype, floats: bool) -> np.ndarray:
     with np.errstate(all="ignore"):
-        lost: np.ndarray
+        misfit: np.ndarray
         if floats:
-            lost = np.isfinite(array) & ~np.isfinite(_as_float64(array, dtype))
-            return lost
+            misfit = np.isfinite(array) & ~np.isfinite(_as_float64(array, dtype))
+            return misfit
         cast = array.astype(dtype)
-        lost = cast.astype(array.dtype) != array
-        lost = lost & ~np.isnat(array) if dtype.kind in "mM" else lost | ((cast < 0) != (array < 0))
-        return lost
+        misfit = cast.astype(array.dtype) != array
+        misfit = misfit & ~np.isnat(array) if dtype.kind in "mM" else misfit | ((cast < 0) != (array < 0))
+        return misfit
 
 
-def smallest_integer(least: int, most: int) -> np.dtype:
-    """The smallest integer dtype for values from `least` (at most 0) to `most`; unsigned where it can be.
+def smallest_integer(low: int, high: int) -> np.dtype:
+    """The smallest integer dtype for values from `low` (at most 0) to `high`; unsigned where it can be.
 
     >>> smallest_integer(0, 300), smallest_integer(-1, 128)
     (dtype('uint16'), dtype('int16'))
     """
-    for kind in "ui" if least >= 0 else "i":
+    for kind in "ui" if low >= 0 else "i":
         for width in (1, 2, 4, 8):
             info = np.iinfo(f"{kind}{width}")
-            if info.min <= least and most <= info.max:
+            if info.min <= low and high <= info.max:
                 return info.dtype
-    raise overflow_error("", f"no integer dtype holds {least} to {most}")
+    raise overflow_error("", f"no integer dtype holds {low} to {high}")
 
 
 def promote(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
@@ -303,10 +303,10 @@ def promote(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
     if a == b:
         return a
     try:
-        both = np.promote_types(a, b)
+        dtype = np.promote_types(a, b)
     except TypeError:
-        both = np.dtype(object)
-    lossy = both.kind == "f" and "f" not in (a.kind, b.kind)  # uint64 and a signed integer
-    if lossy or both.kind not in "biufcV" or "b" in (a.kind, b.kind):
+        dtype = np.dtype(object)
+    lossy = dtype.kind == "f" and "f" not in (a.kind, b.kind)  # uint64 and a signed integer
+    if lossy or dtype.kind not in "biufcV" or "b" in (a.kind, b.kind):
         raise value_error(name, f"no dtype holds both {a} and {b}")
-    return both
+    return dtype

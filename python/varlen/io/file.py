@@ -90,7 +90,7 @@ class File:
         except FileFormatError as error:
             raise explain(error, path) from None
         self._identity: Identity = self._core.identity
-        self._layout = known_layout(self._identity) or self._named(lambda: FileLayout(self._core.header))
+        self._layout = known_layout(self._identity) or self._name_file(lambda: FileLayout(self._core.header))
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
 
@@ -122,8 +122,8 @@ class File:
     @property
     def schema(self) -> Schema:
         """The schema: the one declared at writing, else one derived from the keys."""
-        declared = self._named(lambda: self._layout.schema).declared
-        return self._named(lambda: Schema.of(self.fields, declared))
+        intents = self._name_file(lambda: self._layout.schema).declared
+        return self._name_file(lambda: Schema.of(self.fields, intents))
 
     @property
     def depth(self) -> int:
@@ -138,8 +138,8 @@ class File:
     @property
     def fields(self) -> Mapping[str, Field]:
         """Each key's dim, dtype, trailing dimensions and vocabulary."""
-        known = self._layout.known_fields
-        return self._named(lambda: self._layout.fields(self._view)) if known is None else known
+        cache = self._layout.known_fields
+        return self._name_file(lambda: self._layout.fields(self._view)) if cache is None else cache
 
     @property
     def names(self) -> list[str]:
@@ -149,7 +149,7 @@ class File:
     @property
     def row_ids(self) -> str | None:
         """The name of the key whose values identify the rows, or None."""
-        name = self._named(lambda: self._layout.schema).row_ids
+        name = self._name_file(lambda: self._layout.schema).row_ids
         if name is not None and (name not in self.fields or self.fields[name].dim != 0):
             raise format_error(self.path, f"row_ids: {name!r} is not a key of dim 0")
         return name
@@ -158,7 +158,7 @@ class File:
     def account(self) -> Account | None:
         """The account of the file: what came in, what was left out and why; None if none was kept."""
         text = self.header.metadata.get(ACCOUNT)
-        return None if text is None else self._named(lambda: Account.from_text(text))
+        return None if text is None else self._name_file(lambda: Account.from_text(text))
 
     def entry(self, name: str) -> TensorEntry:
         """The place of a key's values in the file.
@@ -263,12 +263,12 @@ class File:
         ...     file.validate()
         """
         joint = self.joint()
-        self._named(joint.check)
+        self._name_file(joint.check)
         refuse_left_behind(self)
         for name, field in self.fields.items():
             if field.vocabulary is not None:
                 words = len(field.vocabulary)
-                self._named(functools.partial(refuse_wordless, joint, name, words))
+                self._name_file(functools.partial(refuse_wordless, joint, name, words))
 
     def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
         """The keys with the levels they need: views of the map, or read whole with `mmap=False`.
@@ -299,12 +299,12 @@ class File:
         array([7])
         """
         names = None if keys is None else tuple(dict.fromkeys(as_list(keys, "keys", "keys")))
-        found = self._joints.get(names)
-        if found is None:
-            found = self._named(lambda: self._make_joint(names))
+        joint = self._joints.get(names)
+        if joint is None:
+            joint = self._name_file(lambda: self._make_joint(names))
             if self._mmap:
-                found = self._joints.setdefault(names, found)
-        return found
+                joint = self._joints.setdefault(names, joint)
+        return joint
 
     def array(self, full: str) -> Array:
         """Read one tensor by its full name.
@@ -376,9 +376,9 @@ class File:
         return values if small_floats.name_of(values.dtype) is None else small_floats.as_float32(values)
 
     def _values(self, name: str) -> Array:
-        index, _, stored, dtype, aligned = self._layout.entry(name)
-        array = self._core.view(index, stored) if aligned and self._mmap else self._view(index)
-        return array if dtype is stored else array.view(dtype)
+        index, _, file_dtype, dtype, is_aligned = self._layout.entry(name)
+        array = self._core.view(index, file_dtype) if is_aligned and self._mmap else self._view(index)
+        return array if dtype is file_dtype else array.view(dtype)
 
     def level(self, number: int) -> Array | _core.Level:
         """The ends of a level.
@@ -444,19 +444,19 @@ class File:
         ...     file.owned_level(1).bounds
         array([2, 3])
         """
-        found = self._levels.get(number)
-        if found is None:
+        level = self._levels.get(number)
+        if level is None:
             rows = self._layout.rows
             counts = self._view(self._layout.lengths[number - 1])
-            found = self._named(lambda: _core.Level.from_lengths(counts))
-            if rows[number] not in (-1, found.total):
+            level = self._name_file(lambda: _core.Level.from_lengths(counts))
+            if rows[number] not in (-1, level.total):
                 raise format_error(
                     self.path,
-                    f"dim{number}/lengths: adds up to {found.total}, "
+                    f"dim{number}/lengths: adds up to {level.total}, "
                     f"but dim {number} has {rows[number]} rows",
                 )
-            self._levels[number] = found
-        return found
+            self._levels[number] = level
+        return level
 
     def reader(self) -> _core.FileReader:
         """Open a second handle to the file, for reading ranges of its data.
@@ -507,7 +507,7 @@ class File:
     def __repr__(self) -> str:
         return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
 
-    def _named(self, make: Callable[[], _T]) -> _T:
+    def _name_file(self, make: Callable[[], _T]) -> _T:
         """What is made; errors know the file."""
         try:
             return make()
@@ -532,13 +532,13 @@ class File:
         fields = self.fields
         for name in names or ():
             self.entry(name)
-        chosen = [n for n in (fields if names is None else names) if fields[n].dim >= 0]
-        dims = [fields[name].dim for name in chosen]
+        own_keys = [n for n in (fields if names is None else names) if fields[n].dim >= 0]
+        dims = [fields[name].dim for name in own_keys]
         depth = self.depth if names is None else max(dims, default=0)
-        values = [self._values(name) for name in chosen]
+        values = [self._values(name) for name in own_keys]
         levels = [self.level(d) for d in range(1, depth + 1)]
-        metadata = joint_metadata({name: fields[name] for name in chosen}, self.row_ids)
-        return _core.Joint(chosen, dims, values, levels, self.count, metadata)
+        metadata = joint_metadata({name: fields[name] for name in own_keys}, self.row_ids)
+        return _core.Joint(own_keys, dims, values, levels, self.count, metadata)
 
 
 _handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValueDictionary()

@@ -49,10 +49,10 @@ def read_all_written(paths: list[str]) -> FileCounts:
     for path in paths:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            found = read_written(fd)
+            part = read_written(fd)
         finally:
             os.close(fd)
-        rows += found.rows
-        for name, n in found.values.items():
+        rows += part.rows
+        for name, n in part.values.items():
             values[name] = values.get(name, 0) + n
     return FileCounts(rows, values)

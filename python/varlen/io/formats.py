@@ -99,8 +99,8 @@ def describe_file(path: str) -> str | None:
 
 def explain(error: FileFormatError, path: str, head: bytes | None = None) -> FileFormatError:
     """The error of a file, or one that says what the file is, where its first bytes tell it."""
-    found = describe_file(path) if head is None else describe_bytes(head[:_HEAD], path.partition("?")[0])
-    return error if found is None else format_error(path, found)
+    reason = describe_file(path) if head is None else describe_bytes(head[:_HEAD], path.partition("?")[0])
+    return error if reason is None else format_error(path, reason)
 
 
 def describe_folder(path: str) -> str:
@@ -112,9 +112,9 @@ def describe_folder(path: str) -> str:
     for name in names:
         root, last = os.path.splitext(name.lower())
         suffixes[os.path.splitext(root)[1] + last if last in _PACKED else last] += 1
-    found = next((s for s, _ in suffixes.most_common() if s.endswith(_TABLES) or s.startswith(_TABLES)), None)
-    if found:
-        files = f"a {found} file" if suffixes[found] == 1 else f"{suffixes[found]:,} {found} files"
+    kind = next((s for s, _ in suffixes.most_common() if s.endswith(_TABLES) or s.startswith(_TABLES)), None)
+    if kind:
+        files = f"a {kind} file" if suffixes[kind] == 1 else f"{suffixes[kind]:,} {kind} files"
         return f"it holds {files}; `varlen convert` makes a data set of such"
     deeper = next((name for name in names if os.path.isdir(os.path.join(path, name))), None)
     if not names:

@@ -52,14 +52,14 @@ class HttpStore:
 
         return map_items(get, zip(begins, ends, strict=True))
 
-    def content(self, url: str, most: int) -> bytes:
-        """The whole file, cut off at `most` bytes."""
+    def content(self, url: str, limit: int) -> bytes:
+        """The whole file, cut off at `limit` bytes."""
 
         def get() -> bytes:
             with _answer(url, {}) as response:
-                body = bytes(response.read(most))
-                said = response.headers.get("Content-Length", "")
-            missing = min(int(said), most) - len(body) if said.isdecimal() else 0
+                body = bytes(response.read(limit))
+                header = response.headers.get("Content-Length", "")
+            missing = min(int(header), limit) - len(body) if header.isdecimal() else 0
             if missing > 0:  # which http.client says only of bodies that are read to their end
                 raise http.client.IncompleteRead(body, missing)
             return body
@@ -82,13 +82,13 @@ class HttpStore:
                     f"{url}: asked for bytes {begin} to {end - 1}, the server answered {response.status} "
                     "with the whole file: it does not serve ranges; copy the file"
                 )
-            said = response.headers.get("Content-Range", "")
-            found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", said)
-            if found is None:
+            header = response.headers.get("Content-Range", "")
+            match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", header)
+            if match is None:
                 raise OSError(
-                    f"{url}: the answer says Content-Range {said!r}, expected bytes of a known size"
+                    f"{url}: the answer says Content-Range {header!r}, expected bytes of a known size"
                 )
-            first, last, size = (int(number) for number in found.groups())
+            first, last, size = (int(number) for number in match.groups())
             mark = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
             now = State(size, mark)
             if state is not None and now != state:
@@ -112,16 +112,16 @@ def _answer(url: str, headers: dict[str, str]) -> Any:
         response = urllib.request.urlopen(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:
         error.close()
-        said = f"the server answered {error.code} {error.reason}"
+        message = f"the server answered {error.code} {error.reason}"
         if error.code in (404, 410):
             raise FileNotFoundError(2, "No such file", url) from None
         if error.code in (401, 403, 407):
-            raise PermissionError(13, said, url) from None
+            raise PermissionError(13, message, url) from None
         if error.code == 416:
-            wanted = headers.get("Range", "")[6:]
-            raise stale_error(url, f"the server has no bytes {wanted}; is it empty?") from None
+            byte_range = headers.get("Range", "")[6:]
+            raise stale_error(url, f"the server has no bytes {byte_range}; is it empty?") from None
         if error.code < 500 and error.code not in _BUSY:
-            raise OSError(f"{url}: {said}") from None
+            raise OSError(f"{url}: {message}") from None
         raise
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding != "identity":

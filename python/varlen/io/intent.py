@@ -90,11 +90,11 @@ class SchemaColumn:
             if not isinstance(getattr(self, name), (str, type(None))):
                 raise value_error(name, f"expected a string, got {getattr(self, name)!r}")
         try:
-            of = None if self.dtype is None else np.dtype(self.dtype).kind
+            dtype_kind = None if self.dtype is None else np.dtype(self.dtype).kind
         except TypeError:
             raise value_error("dtype", f"{self.dtype!r} is no dtype of NumPy") from None
-        wanted = {"id": (None, *"iu"), "number": tuple("biufc"), "time": tuple("mM")}.get(self.kind, (None,))
-        if of not in wanted:
+        choices = {"id": (None, *"iu"), "number": tuple("biufc"), "time": tuple("mM")}.get(self.kind, (None,))
+        if dtype_kind not in choices:
             raise value_error("dtype", f"{self.dtype!r} does not fit kind {self.kind!r}")
         if self.zone is not None and self.kind != "time":
             raise value_error("zone", f"is for times, not for kind {self.kind!r}")
@@ -108,10 +108,10 @@ class SchemaColumn:
 
     def _take_dims(self) -> None:
         for name, kind in (("trailing", int), ("dims", str)):
-            given = getattr(self, name)
-            if not isinstance(given, (tuple, list)) or not all(type(each) is kind for each in given):
-                raise value_error(name, f"expected a list of {kind.__name__}, got {given!r}")
-            object.__setattr__(self, name, tuple(given))
+            value = getattr(self, name)
+            if not isinstance(value, (tuple, list)) or not all(type(item) is kind for item in value):
+                raise value_error(name, f"expected a list of {kind.__name__}, got {value!r}")
+            object.__setattr__(self, name, tuple(value))
         if any(size < 0 for size in self.trailing):
             raise value_error("trailing", f"expected sizes from 0, got {self.trailing}")
         axes = self.level + len(self.trailing)
@@ -199,20 +199,20 @@ class Schema(Mapping[str, SchemaColumn]):
 
     def __init__(self, columns: Mapping[str, SchemaColumn | Mapping[str, Any]]) -> None:
         self._columns: dict[str, SchemaColumn] = {}
-        known = [one.name for one in fields(SchemaColumn)]
-        for name, given in as_mapping(columns, "columns", "names to what they are").items():
+        names = [one.name for one in fields(SchemaColumn)]
+        for name, entry in as_mapping(columns, "columns", "names to what they are").items():
             if not isinstance(name, str):
                 raise type_error("columns", f"names are strings, got {name!r}")
-            if isinstance(given, SchemaColumn):
-                self._columns[name] = given
+            if isinstance(entry, SchemaColumn):
+                self._columns[name] = entry
                 continue
-            if not isinstance(given, Mapping):
+            if not isinstance(entry, Mapping):
                 told = "a dict from arguments of SchemaColumn to what they are"
-                raise type_error("columns", f"{name!r}: expected {told}, got {type(given).__name__}")
-            words = given
-            more = [word for word in words if word not in known]
-            if more or "kind" not in words:
-                what = f"there is no {more[0]!r} among {', '.join(known)}" if more else "expected a kind"
+                raise type_error("columns", f"{name!r}: expected {told}, got {type(entry).__name__}")
+            words = entry
+            extras = [word for word in words if word not in names]
+            if extras or "kind" not in words:
+                what = f"there is no {extras[0]!r} among {', '.join(names)}" if extras else "expected a kind"
                 raise value_error("columns", f"{name!r}: {what}")
             try:
                 self._columns[name] = SchemaColumn(**words)
@@ -224,17 +224,17 @@ class Schema(Mapping[str, SchemaColumn]):
         """Refuses a level of two names, and a name of two levels or sizes."""
         axis_of: dict[str, tuple[str, Any]] = {}
         name_of: dict[Any, tuple[str, str]] = {}
-        for column, said in self._columns.items():
-            axes = [*(f"level {k + 1}" for k in range(said.level)), *(f"size {n}" for n in said.trailing)]
-            for dim, axis in zip(said.dims, axes, strict=False):
-                other, known = axis_of.setdefault(dim, (column, axis))
-                if known != axis:
-                    raise value_error("dims", f"{dim!r} is {axis} of {column!r}, but {known} of {other!r}")
+        for column, intent in self._columns.items():
+            axes = [*(f"level {k + 1}" for k in range(intent.level)), *(f"size {n}" for n in intent.trailing)]
+            for dim, axis in zip(intent.dims, axes, strict=False):
+                other, previous = axis_of.setdefault(dim, (column, axis))
+                if previous != axis:
+                    raise value_error("dims", f"{dim!r} is {axis} of {column!r}, but {previous} of {other!r}")
                 if axis.startswith("level"):
-                    other, known = name_of.setdefault(axis, (column, dim))
-                    if known != dim:
+                    other, previous = name_of.setdefault(axis, (column, dim))
+                    if previous != dim:
                         raise value_error(
-                            "dims", f"{axis} is {dim!r} in {column!r}, but {known!r} in {other!r}"
+                            "dims", f"{axis} is {dim!r} in {column!r}, but {previous!r} in {other!r}"
                         )
 
     def __getitem__(self, name: str) -> SchemaColumn:
@@ -291,9 +291,9 @@ class Schema(Mapping[str, SchemaColumn]):
         ... )
         True
         """
-        said = declared or {}
+        intents = declared or {}
         try:
-            return cls({name: _column_of(one, said.get(name)) for name, one in stored.items()})
+            return cls({name: _column_of(one, intents.get(name)) for name, one in stored.items()})
         except (TypeError, ValueError) as wrong:
             raise name_place(wrong, "schema", FileFormatError) from None
 
@@ -322,12 +322,12 @@ class Schema(Mapping[str, SchemaColumn]):
         'int8'
         """
         try:
-            found = tomllib.loads(text)
+            table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as wrong:
             raise error_of(ValueError, "", f"no TOML: {wrong}") from None
-        if found.keys() != {"columns"} or not isinstance(found["columns"], dict):
-            raise value_error("", f"expected tables [columns.NAME] alone, got {', '.join(found) or 'none'}")
-        return cls(found["columns"])
+        if table.keys() != {"columns"} or not isinstance(table["columns"], dict):
+            raise value_error("", f"expected tables [columns.NAME] alone, got {', '.join(table) or 'none'}")
+        return cls(table["columns"])
 
     def to_toml(self) -> str:
         """Convert to TOML text: one table per column, without defaults.
@@ -489,28 +489,28 @@ class Schema(Mapping[str, SchemaColumn]):
         ValueError: rows: x: level 1, but the schema says 0
         """
         missing = [name for name in self._columns if name not in stored]
-        more = [name for name in stored if name not in self._columns]
-        if missing or more:
-            what = f"has no column {missing[0]!r}, which" if missing else f"has a column {more[0]!r} that"
+        extras = [name for name in stored if name not in self._columns]
+        if missing or extras:
+            what = f"has no column {missing[0]!r}, which" if missing else f"has a column {extras[0]!r} that"
             says = "the schema has" if missing else "the schema lacks"
             raise value_error(where, f"{what} {says}")
         for name, column in self._columns.items():
-            found = stored[name]
-            if found.dim != column.level:
+            entry = stored[name]
+            if entry.dim != column.level:
                 raise error_of(
                     ValueError,
                     "",
-                    f"level {found.dim}, but the schema says {column.level}",
+                    f"level {entry.dim}, but the schema says {column.level}",
                     context=f"{where}: {name}",
                 )
-            if found.trailing != column.trailing:
+            if entry.trailing != column.trailing:
                 raise error_of(
                     ValueError,
                     "",
-                    f"values of fixed dims {found.trailing}, but the schema says {column.trailing}",
+                    f"values of fixed dims {entry.trailing}, but the schema says {column.trailing}",
                     context=f"{where}: {name}",
                 )
-            if (found.vocabulary is not None) != column.is_words:
+            if (entry.vocabulary is not None) != column.is_words:
                 what = "numbers" if column.is_words else "words"
                 raise error_of(
                     ValueError,
@@ -518,11 +518,11 @@ class Schema(Mapping[str, SchemaColumn]):
                     f"holds {what}, but the schema says {column.kind}",
                     context=f"{where}: {name}",
                 )
-            if column.dtype is not None and found.dtype != np.dtype(column.dtype):
+            if column.dtype is not None and entry.dtype != np.dtype(column.dtype):
                 raise error_of(
                     ValueError,
                     "",
-                    f"{found.dtype}, but the schema says {column.dtype}",
+                    f"{entry.dtype}, but the schema says {column.dtype}",
                     context=f"{where}: {name}",
                 )
 
@@ -547,16 +547,16 @@ def unusual_arguments(column: SchemaColumn) -> dict[str, Any]:
     return {name: value for name, value in out.items() if value != usual.get(name)}
 
 
-def _column_of(found: Field, said: Any = None) -> Any:
+def _column_of(entry: Field, intent: Any = None) -> Any:
     """What was said of a column, or what it is."""
-    if isinstance(said, dict):
-        return {"trailing": found.trailing, **said}
-    if said is not None:
-        return said
-    options: dict[str, Any] = {"level": max(found.dim, 0), "trailing": found.trailing}  # below 0: left behind
-    if found.vocabulary is not None:
+    if isinstance(intent, dict):
+        return {"trailing": entry.trailing, **intent}
+    if intent is not None:
+        return intent
+    options: dict[str, Any] = {"level": max(entry.dim, 0), "trailing": entry.trailing}  # below 0: left behind
+    if entry.vocabulary is not None:
         return SchemaColumn("code", **options)
-    return SchemaColumn("time" if found.dtype.kind in "mM" else "number", str(found.dtype), **options)
+    return SchemaColumn("time" if entry.dtype.kind in "mM" else "number", str(entry.dtype), **options)
 
 
 def _is_zone(name: str) -> bool:

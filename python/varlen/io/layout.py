@@ -35,7 +35,7 @@ class TensorEntry(NamedTuple):
 
     number: int  # among the tensors of the header
     dim: int
-    stored: np.dtype
+    file_dtype: np.dtype
     dtype: np.dtype  # of the memory: times have their unit
     aligned: bool  # in memory, where the file is mapped
 
@@ -84,17 +84,17 @@ class FileLayout:
             schema, fields, entries = self.schema, {}, {}
             for name, (dim, index) in self._read_keys(view).items():
                 _, tag, shape, begin, _ = self.header.describe(index)
-                stored = dtype_of(tag)
-                dtype = schema.dtype(name, stored) if schema.dtypes else stored
-                face = face_dtype(tag) if dtype is stored else dtype
+                file_dtype = dtype_of(tag)
+                dtype = schema.dtype(name, file_dtype) if schema.dtypes else file_dtype
+                face = face_dtype(tag) if dtype is file_dtype else dtype
                 words = schema.vocabulary(name)
-                if words is not None and stored.kind not in "iu":
+                if words is not None and file_dtype.kind not in "iu":
                     raise error_of(
                         FileFormatError, "", f"vocabulary of {name!r}: the key is {dtype}, ids are integers"
                     )
                 fields[name] = Field(dim, face, tag, shape[1:], words)
-                aligned = (self.header.data_start + begin) % stored.alignment == 0
-                entries[name] = TensorEntry(index, dim, stored, dtype, aligned)
+                is_aligned = (self.header.data_start + begin) % file_dtype.alignment == 0
+                entries[name] = TensorEntry(index, dim, file_dtype, dtype, is_aligned)
             self._entries = entries
             self._fields = fields
         return self._fields

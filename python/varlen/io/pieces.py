@@ -79,8 +79,8 @@ def as_piece(
     dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
     dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
-        fixed = {name: said.trailing for name, said in (intent or {}).items() if name in rows}
-        options = ColumnOptions(dtypes, False, fixed, first_words=first_words)
+        row_shapes = {name: column.trailing for name, column in (intent or {}).items() if name in rows}
+        options = ColumnOptions(dtypes, False, row_shapes, first_words=first_words)
         return _from_joint(build_joint(rows, options, "rows"))
     except ValueError as error:
         raise tell_cause(error) from error.__cause__  # which has the place
@@ -94,25 +94,25 @@ def _from_joint(joint: _core.Joint) -> Piece:
 
 def _from_entries(entries: Mapping[str, Any]) -> Piece:
     columns: dict[str, tuple[int, Array]] = {}
-    found: dict[int, _core.Level] = {}
+    dim_levels: dict[int, _core.Level] = {}
     for full, values in entries.items():
         array = as_tensor(full, values, "rows")
         dim, name = split_name(full)
         if dim is None:
             raise value_error("rows", f"{full!r} is not dimK/name")
         if name == "bounds" and dim > 0:
-            found[dim] = level_of(full, array)
+            dim_levels[dim] = level_of(full, array)
         elif dim >= 0:
             if name in columns:
                 raise value_error("rows", f"{name!r} is there at two dims")
             if array.ndim == 0:
                 raise value_error("rows", f"{full!r} has no dimension")
             columns[name] = (dim, array)
-    depth = max([*found, *(dim for dim, _ in columns.values())], default=0)
-    missing = [d for d in range(1, depth + 1) if d not in found]
+    depth = max([*dim_levels, *(dim for dim, _ in columns.values())], default=0)
+    missing = [d for d in range(1, depth + 1) if d not in dim_levels]
     if missing:
         raise value_error("rows", f"there is no dim{missing[0]}/bounds")
-    levels = [found[d] for d in range(1, depth + 1)]
+    levels = [dim_levels[d] for d in range(1, depth + 1)]
     counts = [len(levels[0]), *(level.total for level in levels)] if levels else []
     for d, level in enumerate(levels[1:], start=1):
         if len(level) != counts[d]:

@@ -35,8 +35,8 @@ def read_rows(
     One open of the file, one read a level: the ends around the rows, and then one for the values of all keys.
     Windows clip as slices do. A file that is another by now raises StaleFileError.
     """
-    chosen = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
-    dims = [file.fields[name].dim for name in chosen]
+    own_keys = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
+    dims = [file.fields[name].dim for name in own_keys]
     depth = file.depth if keys is None else max(dims, default=0)
     if depth == 0 and not (starts is None and ends is None):
         raise value_error("", "starts, ends: rows without a level have no windows")
@@ -52,10 +52,10 @@ def read_rows(
                 lengths = stops - begins
             levels.append(_core.Level.from_lengths(lengths))
             spans.append((begins, stops))
-        values = _read_values(file, reader, chosen, spans)
+        values = _read_values(file, reader, own_keys, spans)
     finally:
         reader.close()
-    return _core.Joint(chosen, dims, values, levels, len(rows))
+    return _core.Joint(own_keys, dims, values, levels, len(rows))
 
 
 def _read_values(
@@ -69,15 +69,15 @@ def _read_values(
     ]
     if not places:
         return []
-    begins = [at + spans[field.dim][0] * width for field, _, at, width in places]
-    stops = [at + spans[field.dim][1] * width for field, _, at, width in places]
+    begins = [first_byte + spans[field.dim][0] * width for field, _, first_byte, width in places]
+    stops = [first_byte + spans[field.dim][1] * width for field, _, first_byte, width in places]
     raw = reader.read(np.concatenate(begins), np.concatenate(stops))
-    out, at = [], 0
+    out, offset = [], 0
     for field, dtype, _, width in places:
         first, last = spans[field.dim]
         rows = int((last - first).sum())
-        part = raw[at : at + rows * width]
-        at += rows * width
+        part = raw[offset : offset + rows * width]
+        offset += rows * width
         if part.ctypes.data % dtype.alignment:
             part = part.copy()
         out.append(part.view(dtype).reshape(rows, *field.trailing))
@@ -96,8 +96,8 @@ def clip_windows(begins: Ints, stops: Ints, starts: Ints | None, ends: Ints | No
     return begins + first, begins + np.maximum(first, last)
 
 
-def _clip(at: Ints, lengths: Ints) -> Ints:
-    return np.clip(np.where(at < 0, at + lengths, at), 0, lengths)
+def _clip(ends: Ints, lengths: Ints) -> Ints:
+    return np.clip(np.where(ends < 0, ends + lengths, ends), 0, lengths)
 
 
 def _byte_range(file: File, index: int) -> tuple[int, int]:
@@ -113,17 +113,17 @@ def _descend(
     file: File, reader: _core.FileReader, number: int, begins: Ints, stops: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Lengths of the sequences [begins, stops) of a level, end to end, and the rows below each range."""
-    some = stops > begins
-    first, last = begins[some], stops[some]
+    has_rows = stops > begins
+    first, last = begins[has_rows], stops[has_rows]
     sizes = last - first
     ends = _ends(file, reader, number, first, last)
     # Each range brings the end before its first sequence, 0 for the very first: lengths are differences.
     tail = np.cumsum(sizes + 1)
     head = tail - sizes - 1
     lengths = np.diff(ends)
-    inside = np.ones(len(lengths), bool)
-    inside[tail[:-1] - 1] = False
-    lengths = lengths[inside]
+    is_inside = np.ones(len(lengths), bool)
+    is_inside[tail[:-1] - 1] = False
+    lengths = lengths[is_inside]
     limit = file.layout.rows[number]
     bad = np.flatnonzero(lengths < 0)
     if len(bad) or (len(ends) and (ends[head].min() < 0 or (limit >= 0 and ends[tail - 1].max() > limit))):
@@ -134,11 +134,11 @@ def _descend(
             else f"an end is not in 0 to {limit}"
         )
         raise format_error(file.path, f"dim{number}/bounds: {what}")
-    below = np.zeros(len(begins), np.int64)
-    above = np.zeros(len(begins), np.int64)
-    below[some] = ends[head]
-    above[some] = ends[tail - 1]
-    return lengths, below, above
+    next_begins = np.zeros(len(begins), np.int64)
+    next_stops = np.zeros(len(begins), np.int64)
+    next_begins[has_rows] = ends[head]
+    next_stops[has_rows] = ends[tail - 1]
+    return lengths, next_begins, next_stops
 
 
 def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
@@ -165,12 +165,12 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
         if dim > 0:
             level = file.level(dim)
             bounds = level.bounds if isinstance(level, _core.Level) else level
-            some = stops > begins
+            has_rows = stops > begins
             begins, stops = (
-                np.where(some & (begins > 0), bounds[np.maximum(begins - 1, 0)], 0)
+                np.where(has_rows & (begins > 0), bounds[np.maximum(begins - 1, 0)], 0)
                 if len(bounds)
                 else begins * 0,
-                np.where(some, bounds[np.maximum(stops - 1, 0)], 0) if len(bounds) else stops * 0,
+                np.where(has_rows, bounds[np.maximum(stops - 1, 0)], 0) if len(bounds) else stops * 0,
             )
             if dim == 1:
                 begins, stops = clip_windows(begins, stops, starts, ends)
@@ -185,9 +185,9 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
     return firsts[order], lasts[order]
 
 
-def as_window(given: Any, count: int) -> Ints:
+def as_window(value: Any, count: int) -> Ints:
     """The starts or ends of windows, one a row."""
-    window = np.asarray(refuse_mask(given, "starts, ends"))
+    window = np.asarray(refuse_mask(value, "starts, ends"))
     if window.dtype.kind not in "iu" and window.size:
         raise type_error("", f"starts, ends: expected integers, got {window.dtype}")
     if window.dtype == np.uint64:

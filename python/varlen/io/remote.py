@@ -52,7 +52,7 @@ class RemoteFile(File):
         text = head[8 : 8 + length]
         if len(text) < length:
             text += self._store.ranges(url, state, [len(head)], [8 + length])[0]
-        self._layout = self._named(lambda: FileLayout(_core.Header(text, state.size - 8 - length)))
+        self._layout = self._name_file(lambda: FileLayout(_core.Header(text, state.size - 8 - length)))
         self._levels, self._joints = {}, {}
 
     def check(self) -> None:
@@ -86,28 +86,28 @@ class _Ranges:
 
     def read(self, begins: Any, ends: Any) -> Array:
         """The bytes of all ranges, end to end."""
-        first, last = (np.asarray(at, np.int64).reshape(-1) for at in (begins, ends))
+        first, last = (np.asarray(edge, np.int64).reshape(-1) for edge in (begins, ends))
         limit = self._state.size - self._data_start
         bad = np.flatnonzero((first < 0) | (last < first) | (last > limit))
         if len(bad):
-            at = bad[0]
-            raise format_error(self._url, f"bytes {first[at]} to {last[at]} are not in {limit} of data")
+            start = bad[0]
+            raise format_error(self._url, f"bytes {first[start]} to {last[start]} are not in {limit} of data")
         sizes = last - first
-        some = np.flatnonzero(sizes)
+        picks = np.flatnonzero(sizes)
         out = np.empty(int(sizes.sum()), np.uint8)
-        if not len(some):
+        if not len(picks):
             return out
-        blocks = _blocks(first[some], last[some])
-        at = self._data_start
+        blocks = _blocks(first[picks], last[picks])
+        start = self._data_start
         pieces = self._store.ranges(
-            self._url, self._state, [int(b) + at for b, _ in blocks], [int(e) + at for _, e in blocks]
+            self._url, self._state, [int(b) + start for b, _ in blocks], [int(e) + start for _, e in blocks]
         )
         starts = np.array([begin for begin, _ in blocks])
         data = np.frombuffer(b"".join(pieces), np.uint8)
         shifts = starts - np.cumsum([0, *(len(piece) for piece in pieces[:-1])])
-        shift = shifts[np.searchsorted(starts, first[some], side="right") - 1]
-        to = (np.cumsum(sizes) - sizes)[some]
-        for place, size, source in zip(to, sizes[some], first[some] - shift, strict=True):
+        shift = shifts[np.searchsorted(starts, first[picks], side="right") - 1]
+        places = (np.cumsum(sizes) - sizes)[picks]
+        for place, size, source in zip(places, sizes[picks], first[picks] - shift, strict=True):
             out[place : place + size] = data[source : source + size]
         return out
 
@@ -128,7 +128,7 @@ def _blocks(first: Ints, last: Ints) -> list[tuple[int, int]]:
     ends = reach[np.concatenate([cuts - 1, [len(reach) - 1]])].tolist()
     out = []
     for begin, end in zip(begins, ends, strict=True):
-        out += [(at, min(at + _PIECE, end)) for at in range(begin, end, _PIECE)]
+        out += [(edge, min(edge + _PIECE, end)) for edge in range(begin, end, _PIECE)]
     return out
 
 
@@ -158,5 +158,5 @@ def fetch_whole(url: str, folder: str) -> str:
 
 def _batches(size: int) -> Iterator[list[int]]:
     begins = list(range(0, size, _PIECE))
-    for at in range(0, len(begins), 4):
-        yield begins[at : at + 4]
+    for start in range(0, len(begins), 4):
+        yield begins[start : start + 4]

@@ -33,30 +33,30 @@ class RowIds:
         self._words = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
         self._order: Ints = np.argsort(ids, kind="stable")
         self._ids = ids[self._order]
-        twice = np.flatnonzero(self._ids[1:] == self._ids[:-1])
-        if len(twice):
-            first, second = sorted(self._order[twice[0] : twice[0] + 2].tolist())
-            one = self._ids[twice[0]]
+        repeats = np.flatnonzero(self._ids[1:] == self._ids[:-1])
+        if len(repeats):
+            first, second = sorted(self._order[repeats[0] : repeats[0] + 2].tolist())
+            one = self._ids[repeats[0]]
             words = vocabulary or ()
             text = repr(words[one]) if 0 <= one < len(words) else one
             raise value_error("ids", f"rows {first} and {second} both have the id {text}")
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id; KeyError for the first that no row has."""
-        wanted = as_ids(ids, "ids")
-        if wanted.size == 0:
-            return np.zeros(wanted.shape, np.int64)
-        given_ids = wanted
-        if self._words is not None and wanted.dtype.kind in "UTO":
-            wanted = np.array([self._words.get(word, -1) for word in wanted.reshape(-1).tolist()], np.int64)
-            wanted = wanted.reshape(given_ids.shape)
-        at = np.minimum(np.searchsorted(self._ids, wanted), max(len(self._ids) - 1, 0))
-        found = self._ids[at] == wanted if len(self._ids) else np.zeros(wanted.shape, bool)
-        missing = np.flatnonzero(~np.atleast_1d(found))
+        query = as_ids(ids, "ids")
+        if query.size == 0:
+            return np.zeros(query.shape, np.int64)
+        given_ids = query
+        if self._words is not None and query.dtype.kind in "UTO":
+            query = np.array([self._words.get(word, -1) for word in query.reshape(-1).tolist()], np.int64)
+            query = query.reshape(given_ids.shape)
+        index = np.minimum(np.searchsorted(self._ids, query), max(len(self._ids) - 1, 0))
+        is_known = self._ids[index] == query if len(self._ids) else np.zeros(query.shape, bool)
+        missing = np.flatnonzero(~np.atleast_1d(is_known))
         if len(missing):
             raise error_of(
                 KeyError,
                 "ids",
                 f"{given_ids.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id",
             )
-        return self._order[at]
+        return self._order[index]

@@ -96,51 +96,51 @@ def save(
     words: dict[str, dict[str, int]] = {}
     as_bool(padding_id, "padding_id")
     as_mapping(entries, "entries", "names of tensors to arrays")
-    given = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
-    stored = {}
-    for name, array in given.items():
+    inputs = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
+    arrays = {}
+    for name, array in inputs.items():
         bare = split_name(name)[1]
         if bare in words:
             raise value_error("entries", f"two keys are called {bare!r} and hold strings")
         if array.dtype.kind in "UTO":
             words[bare] = {word: i for i, word in enumerate(new_words(bare, padding_id, row_ids))}
-        stored[name] = little_endian(store(bare, array, words))
+        arrays[name] = little_endian(store(bare, array, words))
         if bare in words:
-            stored[name] = stored[name].astype(id_dtype(len(words[bare])))
+            arrays[name] = arrays[name].astype(id_dtype(len(words[bare])))
     given_words = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
     lists = {
         **{key: list(w) for key, w in words.items()},
         **{key: words_of(key, w) for key, w in given_words.items()},
     }
-    _check(stored, lists, row_ids, words)
-    fields = {split_name(name)[1]: a.dtype for name, a in given.items() if a.dtype.kind in "mM"}
+    _check(arrays, lists, row_ids, words)
+    fields = {split_name(name)[1]: a.dtype for name, a in inputs.items() if a.dtype.kind in "mM"}
     fields = {
-        bare: fields.get(bare, stored[name].dtype)
-        for name, (dim, bare) in ((n, split_name(n)) for n in stored)
+        bare: fields.get(bare, arrays[name].dtype)
+        for name, (dim, bare) in ((n, split_name(n)) for n in arrays)
         if dim is not None and not (bare == "bounds" and dim > 0)
     }
     if schema is not None:
         dims = {
-            bare: (dim, stored[name]) for name in stored for dim, bare in [split_name(name)] if bare in fields
+            bare: (dim, arrays[name]) for name in arrays for dim, bare in [split_name(name)] if bare in fields
         }
         schema.check_rows({n: (dim or 0, fields[n], values) for n, (dim, values) in dims.items()}, lists)
     file_metadata = encode_metadata(fields, lists, row_ids, metadata, plain_columns(schema))
     if account is not None:
         file_metadata[ACCOUNT] = account.as_text()
-    tensors = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
+    tensors = [(name, tag_of(array.dtype, name), array.shape) for name, array in arrays.items()]
     header = header_bytes(tensors, file_metadata)
-    _check_nesting(header, stored)
-    views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in sorted(tensors, key=data_order))
+    _check_nesting(header, arrays)
+    views = (arrays[name].reshape(-1).view(np.uint8) for name, _, _ in sorted(tensors, key=data_order))
     with atomic.replace_file(path, durable) as fd:
         atomic.write_all(fd, (header, *views))
 
 
-def as_tensor(full: Any, given: Any, argument: str) -> Array:
+def as_tensor(full: Any, value: Any, argument: str) -> Array:
     """The array of a tensor, whose name is a string."""
     if not isinstance(full, str):
         raise type_error(argument, f"names are strings like 'dimK/name', got {full!r}")
     try:
-        return np.asarray(refuse_mask(given, full))
+        return np.asarray(refuse_mask(value, full))
     except ValueError:
         raise value_error(full, "not a rectangle of values", "give bounds and flat values") from None
 
@@ -152,14 +152,14 @@ def level_of(full: str, bounds: Array) -> _core.Level:
 
 
 def _check(
-    stored: Mapping[str, Array],
+    arrays: Mapping[str, Array],
     vocabularies: Mapping[str, Sequence[str]],
     row_ids: str | None,
     result: Mapping[str, Any],
 ) -> None:
     """Refuse tensors that could be written, but not read again."""
     by_key = {}
-    for name, array in stored.items():
+    for name, array in arrays.items():
         dim, bare = split_name(name)
         if dim is not None and bare == "bounds" and dim > 0:
             if array.dtype != np.int64 or array.ndim != 1:
@@ -181,16 +181,16 @@ def _check(
         raise value_error("row_ids", f"{row_ids!r} is not a key of dim 0")
 
 
-def _check_nesting(header: bytes, stored: Mapping[str, Array]) -> None:
-    if not all(split_name(name)[0] is not None for name in stored):
+def _check_nesting(header: bytes, arrays: Mapping[str, Array]) -> None:
+    if not all(split_name(name)[0] is not None for name in arrays):
         return  # a plain safetensors file, without levels
-    table = _core.Header(header[8:], sum(array.nbytes for array in stored.values()))
+    table = _core.Header(header[8:], sum(array.nbytes for array in arrays.values()))
     depth, bounds, _, rows = table.layout()
     for d in range(1, depth + 1):
         if bounds[d - 1] < 0:
             raise value_error("entries", f"there is no dim{d}/bounds")
         name = table.describe(bounds[d - 1])[0]
-        total = level_of(name, stored[name]).total
+        total = level_of(name, arrays[name]).total
         if rows[d] >= 0 and rows[d] != total:
             raise value_error(name, f"ends at {total}, but dim {d} has {rows[d]} rows")
 
@@ -225,11 +225,11 @@ def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes
         if name in table:
             raise value_error("entries", f"{name!r} is not a name for a tensor")
         table[name] = {"dtype": tag, "shape": list(shape)}
-    at = 0
+    offset = 0
     for name, tag, shape in sorted(entries, key=data_order):
-        end = at + math.prod(shape) * dtype_of(tag).itemsize
-        table[name]["data_offsets"] = [at, end]
-        at = end
+        end = offset + math.prod(shape) * dtype_of(tag).itemsize
+        table[name]["data_offsets"] = [offset, end]
+        offset = end
     try:
         text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError as error:

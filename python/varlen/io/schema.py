@@ -106,14 +106,14 @@ class Field:
             if mine != theirs and not (widen and what == "dtype" and self._wider(other) is not None):
                 return f"{what} {theirs} instead of {mine}"
         a, b = self.vocabulary, other.vocabulary
-        shared = min(len(a or ()), len(b or ()))
-        if words and ((a is None) != (b is None) or (a or ())[:shared] != (b or ())[:shared]):
+        count = min(len(a or ()), len(b or ()))
+        if words and ((a is None) != (b is None) or (a or ())[:count] != (b or ())[:count]):
             if a and b and (a[0] == PADDING) != (b[0] == PADDING):
                 return f"another vocabulary, one of the two with {PADDING!r} at 0; padding_id= says which"
             return "another vocabulary"
         return None
 
-    def joined(self, other: Field) -> Field:
+    def join(self, other: Field) -> Field:
         """The field of rows joined from both.
 
         Parameters
@@ -158,8 +158,8 @@ def joint_metadata(fields: Mapping[str, _SchemaHolder], row_ids: str | None) -> 
     {'row_ids': 'id'}
     """
     words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
-    known = row_ids is not None and row_ids in fields and fields[row_ids].dim == 0
-    return make_metadata(words, row_ids if known else None)
+    has_ids = row_ids is not None and row_ids in fields and fields[row_ids].dim == 0
+    return make_metadata(words, row_ids if has_ids else None)
 
 
 def make_metadata(
@@ -188,20 +188,20 @@ class Metadata:
     vocabularies: Mapping[str, str] = field(default_factory=dict, repr=False)
     declared: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def dtype(self, name: str, stored: np.dtype) -> np.dtype:
+    def dtype(self, name: str, file_dtype: np.dtype) -> np.dtype:
         """The dtype that values are handed out with; only times differ from what is stored."""
-        stated = self.dtypes.get(name)
-        if stated is None or not stated.startswith(("datetime64[", "timedelta64[")):
-            return stored
+        text = self.dtypes.get(name)
+        if text is None or not text.startswith(("datetime64[", "timedelta64[")):
+            return file_dtype
         try:
-            dtype = np.dtype(stated)
+            dtype = np.dtype(text)
         except TypeError:
             raise error_of(
-                FileFormatError, "schema", f"key {name!r} has dtype {stated!r}, which is no dtype"
+                FileFormatError, "schema", f"key {name!r} has dtype {text!r}, which is no dtype"
             ) from None
-        if stored != np.int64:
+        if file_dtype != np.int64:
             raise error_of(
-                FileFormatError, "schema", f"key {name!r} is {stated}, but is stored as {stored}, not int64"
+                FileFormatError, "schema", f"key {name!r} is {text}, but is stored as {file_dtype}, not int64"
             )
         return dtype
 
@@ -227,16 +227,16 @@ def load_json(text: str | bytes, what: str) -> Any:
     varlen.io.errors.FileFormatError: index: has the name 'a' twice
     """
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+    def unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        table = dict(pairs)
+        if len(table) < len(pairs):
             names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise error_of(FileFormatError, what, f"has the name {twice!r} twice")
-        return found
+            repeat = next(name for name in names if names.count(name) > 1)
+            raise error_of(FileFormatError, what, f"has the name {repeat!r} twice")
+        return table
 
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=unique_dict)
     except FileFormatError:
         raise
     except (ValueError, RecursionError) as error:
@@ -273,7 +273,7 @@ def decode_metadata(metadata: Mapping[str, str]) -> Metadata:
     row_ids = schema.get("row_ids") if isinstance(schema, dict) else None
     if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):
         raise error_of(FileFormatError, "", "metadata varlen.schema: not an object with keys and row_ids")
-    dtypes, declared = {}, {}
+    dtypes, intents = {}, {}
     for name, entry in keys.items():
         if not isinstance(entry, dict) or not isinstance(entry.get("dtype", ""), str):
             raise error_of(
@@ -281,10 +281,10 @@ def decode_metadata(metadata: Mapping[str, str]) -> Metadata:
             )
         dtypes[name] = entry.get("dtype", "")
         if isinstance(entry.get("column"), dict):
-            declared[name] = entry["column"]
+            intents[name] = entry["column"]
     prefix = "varlen.vocabulary."
     words = {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
-    return Metadata(version, dtypes, row_ids, words, declared)
+    return Metadata(version, dtypes, row_ids, words, intents)
 
 
 def encode_metadata(
@@ -292,14 +292,14 @@ def encode_metadata(
     vocabularies: Mapping[str, Sequence[str]],
     row_ids: str | None,
     extra: Mapping[str, str] | None,
-    declared: Mapping[str, Mapping[str, Any]] | None = None,
+    intents: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, str]:
     """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
     description: dict[str, Any] = {
         "keys": {name: {"dtype": str(dtype.newbyteorder("="))} for name, dtype in sorted(fields.items())}
     }
-    for name, column in (declared or {}).items():
+    for name, column in (intents or {}).items():
         if name in fields:
             description["keys"][name]["column"] = dict(column)
     if row_ids is not None:
@@ -335,8 +335,8 @@ def id_dtype(words: int) -> np.dtype:
     return np.min_scalar_type(max(words - 1, 0))
 
 
-def encode_strings(array: Array, known: dict[str, int]) -> Array:
-    """Ids of an array of strings; words that are new are given the next ids in `known`.
+def encode_strings(array: Array, id_map: dict[str, int]) -> Array:
+    """Ids of an array of strings; words that are new are given the next ids in `id_map`.
 
     >>> words = {"a": 0}
     >>> encode_strings(np.array(["b", "a", "b"]), words), words
@@ -346,7 +346,7 @@ def encode_strings(array: Array, known: dict[str, int]) -> Array:
     distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     ids = np.empty(len(distinct), np.int64)
     for i in np.argsort(first, kind="stable"):
-        ids[i] = known.setdefault(str(distinct[i]), len(known))
+        ids[i] = id_map.setdefault(str(distinct[i]), len(id_map))
     return ids[inverse.reshape(array.shape)] if len(distinct) else np.zeros(array.shape, np.int64)
 
 

@@ -54,8 +54,8 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         index = os.path.join(name, INDEX)
         if os.path.exists(index):
             return read_index(index)
-        found = sorted(glob.glob(os.path.join(glob.escape(name), "*.nrt")))
-        return _files(found, "" if found else f"no .nrt file in folder {name}: {describe_folder(name)}")
+        files = sorted(glob.glob(os.path.join(glob.escape(name), "*.nrt")))
+        return _files(files, "" if files else f"no .nrt file in folder {name}: {describe_folder(name)}")
     if os.path.basename(name) == INDEX:
         return read_index(name)
     if not os.path.exists(name) and glob.has_magic(name):
@@ -77,8 +77,8 @@ def _find_remote(url: str) -> tuple[Shard, ...]:
                 raise
         else:
             return _parse_index(index, raw)
-    found = store.files(url)
-    return (Shard(url),) if found is None else tuple(Shard(file) for file in found)
+    files = store.files(url)
+    return (Shard(url),) if files is None else tuple(Shard(file) for file in files)
 
 
 def _files(paths: Sequence[str], message: str) -> tuple[Shard, ...]:
@@ -104,12 +104,12 @@ def _parse_index(path: str, raw: bytes) -> tuple[Shard, ...]:
         raise format_error(path, "not an index of shards")
     if table.get("version") != 1:
         raise format_error(path, f"version {table.get('version')!r}; this varlen reads version 1")
-    listed = table.get("shards")
-    if not isinstance(listed, list):
+    entries = table.get("shards")
+    if not isinstance(entries, list):
         raise format_error(path, "has no list of shards")
     folder = _folder_of(path)
     fields = _fields(path, table.get("keys", {}))
-    shards = tuple(_shard(path, folder, i, entry, fields) for i, entry in enumerate(listed))
+    shards = tuple(_shard(path, folder, i, entry, fields) for i, entry in enumerate(entries))
     total = table.get("rows")
     if total != sum(shard.rows or 0 for shard in shards):
         raise format_error(path, f"says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}")
@@ -151,21 +151,21 @@ def _shard(index: str, folder: str, i: int, entry: Any, fields: Mapping[str, Fie
 def _fields(path: str, keys: Any) -> dict[str, Field]:
     out = {}
     for name, entry in keys.items() if isinstance(keys, dict) else ():
-        known = (
+        is_valid = (
             isinstance(entry, dict)
             and isinstance(entry.get("tag"), str)
             and entry["tag"] in TAG_ORDER
             and isinstance(entry.get("dim"), int)
         )
-        trailing = entry.get("trailing", []) if known else None
-        if not isinstance(trailing, list) or not all(_count(size) for size in trailing):
+        row_shape = entry.get("trailing", []) if is_valid else None
+        if not isinstance(row_shape, list) or not all(_count(size) for size in row_shape):
             raise format_error(path, f"key {name!r}: not a dim, a tag and trailing sizes")
         tag = entry["tag"]
         try:
             dtype = Metadata(1, {name: str(entry.get("dtype", ""))}).dtype(name, face_dtype(tag))
         except FileFormatError as error:
             raise name_file(error, path, FileFormatError) from None
-        out[name] = Field(entry["dim"], dtype, tag, tuple(trailing))
+        out[name] = Field(entry["dim"], dtype, tag, tuple(row_shape))
     return out
 
 

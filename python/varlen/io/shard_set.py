@@ -168,7 +168,7 @@ class ShardSet:
         self._waits = any(
             is_url(shard.path) for shard in shards
         )  # for a network, so it asks for much at once
-        self._ahead: dict[int, File] = {}  # opened together, before they are compared
+        self._opened_files: dict[int, File] = {}  # opened together, before they are compared
         self._first = 0  # the shard that states the fields
         self._agreement: Agreement | None = None
         self._counts_and_offsets: tuple[Ints, Ints] | None = None
@@ -185,12 +185,12 @@ class ShardSet:
             return
         first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
         unknown = [i for i, shard in enumerate(shards) if shard.rows is None and is_url(shard.path)]
-        self._ahead = dict(zip(unknown, map_items(self._open, unknown), strict=True))
+        self._opened_files = dict(zip(unknown, map_items(self._open, unknown), strict=True))
         if shards:
             self._agree(first)
             self._widen_all()
         self._length = int(self.offsets[-1])
-        self._ahead = {}
+        self._opened_files = {}
 
     def __len__(self) -> int:
         return self._length
@@ -223,19 +223,19 @@ class ShardSet:
         A file without an account counts as its own source. Keys that are not exposed are listed as unread.
         """
         parts: list[Account] = []
-        known: dict[str, Account | None] = {}
+        accounts: dict[str, Account | None] = {}
         for i, shard in enumerate(self._shards):
             folder = None if shard.rows is None else folder_of(shard.path)
-            if folder is not None and folder not in known:
-                known[folder] = found = read_account(folder)
-                parts += [] if found is None else [found]
-            if folder is None or known[folder] is None:
+            if folder is not None and folder not in accounts:
+                accounts[folder] = part = read_account(folder)
+                parts += [] if part is None else [part]
+            if folder is None or accounts[folder] is None:
                 parts.append(_account_of(self.file(i)))
-        whole = sum(parts[1:], parts[0]) if parts else Account()
-        for name in whole.columns.keys() - set(self.names) if self._keys is not None else ():
-            del whole.columns[name]
-            whole.unread[name] = "not among the keys that were opened"
-        return whole
+        total = sum(parts[1:], parts[0]) if parts else Account()
+        for name in total.columns.keys() - set(self.names) if self._keys is not None else ():
+            del total.columns[name]
+            total.unread[name] = "not among the keys that were opened"
+        return total
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -250,8 +250,8 @@ class ShardSet:
     def schema(self) -> Schema:
         """The schema: the one declared at writing, else one derived from the keys."""
         fields = self.fields
-        declared = self.file(self._first).schema if self._shards else {}
-        return Schema({n: declared.get(n) or column for n, column in Schema.of(fields).items()})
+        first_schema = self.file(self._first).schema if self._shards else {}
+        return Schema({n: first_schema.get(n) or column for n, column in Schema.of(fields).items()})
 
     @property
     def declared(self) -> Schema:
@@ -270,8 +270,8 @@ class ShardSet:
         if not self._shards:
             return Schema({})
         file = self.file(self._first)
-        schema, said = file.schema, file.layout.schema.declared
-        return Schema({name: schema[name] for name in self.fields if name in said and name in schema})
+        schema, intents = file.schema, file.layout.schema.declared
+        return Schema({name: schema[name] for name in self.fields if name in intents and name in schema})
 
     @property
     def opens_together(self) -> bool:
@@ -324,12 +324,12 @@ class ShardSet:
         if len(self._files) == 1 or agreement is None:
             return joint
         metadata = agreement.metadata
-        known = self._joints.get(shard)
-        if known is None or known[0] is not metadata:
-            known = metadata, joint.with_meta(metadata[0])
+        entry = self._joints.get(shard)
+        if entry is None or entry[0] is not metadata:
+            entry = metadata, joint.with_meta(metadata[0])
             if self.mmap:
-                self._joints[shard] = known
-        return known[1]
+                self._joints[shard] = entry
+        return entry[1]
 
     def ends(self, shard: int, dim: int) -> Ints:
         """The ends of a level of one shard, without its values.
@@ -407,16 +407,16 @@ class ShardSet:
         ...     shards.wider(0)
         {}
         """
-        found = self._wider.get(shard)
-        if found is None:
+        dtypes = self._wider.get(shard)
+        if dtypes is None:
             own = self.file(shard).fields
-            found = {
+            dtypes = {
                 name: field.dtype
                 for name, field in self.fields.items()
                 if name in own and (own[name].dtype != field.dtype or has_stand_in(own[name].tag))
             }
-            self._wider[shard] = found
-        return found
+            self._wider[shard] = dtypes
+        return dtypes
 
     def file(self, shard: int) -> File:
         """The file of a shard, opened on first use.
@@ -597,9 +597,9 @@ class ShardSet:
         ...     shards.read(0, 1).values("t")
         array([6])
         """
-        starts, ends = (None if at is None else np.array([at]) for at in (begin, end))
-        many = self.read_many(np.array([row]), starts, ends)
-        return many.row(0) if many.depth else many
+        starts, ends = (None if place is None else np.array([place]) for place in (begin, end))
+        joint = self.read_many(np.array([row]), starts, ends)
+        return joint.row(0) if joint.depth else joint
 
     def read_many(
         self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
@@ -641,14 +641,14 @@ class ShardSet:
         windows = [None if w is None else as_window(w, len(local)) for w in (starts, ends)]
         if len(self.counts) == 0:
             return _core.Joint([], [], [], [], 0)
-        touched = np.unique(shards) if len(shards) else np.array([self._first])
+        uniques = np.unique(shards) if len(shards) else np.array([self._first])
 
         def read(shard: int) -> _core.Joint:
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
             return self._read_shard(shard, local[mine], cut[0], cut[1], keys)
 
-        parts = map_items(read, touched.tolist(), self._waits)
+        parts = map_items(read, uniques.tolist(), self._waits)
         agreement = self._find_agreement()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
@@ -656,9 +656,9 @@ class ShardSet:
         if len(parts) == 1:
             return parts[0]
         order = np.argsort(shards, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return _core.Joint.concat(parts).take(back)
+        inverse = np.empty_like(order)
+        inverse[order] = np.arange(len(order))
+        return _core.Joint.concat(parts).take(inverse)
 
     def prefetch(self, rows: Any, starts: Any = None, ends: Any = None) -> None:
         """Ask the operating system to read rows of mapped files ahead; does nothing with `mmap=False`.
@@ -737,11 +737,11 @@ class ShardSet:
                 yield widen(joint.slice(row, row + 1), self.wider(shard), [row], path).row(0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        before = self._expected or [None] * len(self._files)
-        known = [k if f is None else f.identity for f, k in zip(self._files, before, strict=True)]
+        expected = self._expected or [None] * len(self._files)
+        identities = [k if f is None else f.identity for f, k in zip(self._files, expected, strict=True)]
         if self._cache is not None:  # a copy elsewhere has another identity
-            known = [None] * len(known)
-        return ShardSet, (self._shards, self.mmap, self._keys, known, None, self._cache)
+            identities = [None] * len(identities)
+        return ShardSet, (self._shards, self.mmap, self._keys, identities, None, self._cache)
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
@@ -772,9 +772,9 @@ class ShardSet:
         for other in range(shard + 1, len(self._files)):
             if file.names and file.count:
                 break
-            found = self._open(other)
-            if found.names and (found.count or not file.names):
-                shard, file = other, found
+            other_file = self._open(other)
+            if other_file.names and (other_file.count or not file.names):
+                shard, file = other, other_file
         self._first = shard
         agreement = Agreement(file, self._keys)
         agreement.add(self._shards[shard], file)
@@ -783,30 +783,30 @@ class ShardSet:
 
     def _widen_all(self) -> None:
         """Widens the dtypes to those of all shards: what an index states of them, else they are opened."""
-        agreement, stated = self._find_agreement(), set()
+        agreement, visits = self._find_agreement(), set()
         assert agreement is not None
         for i, shard in enumerate(self._shards):
             if shard.rows == 0:
                 continue  # holds no value, so any dtype holds its values
             if shard.fields is None or not agreement.fields.keys() <= shard.fields.keys():
                 self.file(i)
-            elif id(shard.fields) not in stated:
-                stated.add(id(shard.fields))
+            elif id(shard.fields) not in visits:
+                visits.add(id(shard.fields))
                 agreement.add_stated(shard)
 
     def _open(self, shard: int) -> File:
-        path, known = self._shards[shard].path, self._expected[shard] if self._expected else None
-        if shard in self._ahead:
-            return self._ahead[shard]
+        path, identity = self._shards[shard].path, self._expected[shard] if self._expected else None
+        if shard in self._opened_files:
+            return self._opened_files[shard]
         if is_url(path):
             from varlen.io.remote import RemoteFile, fetch_whole
 
             if self._cache is None:
-                return RemoteFile(path, known)
+                return RemoteFile(path, identity)
             path = fetch_whole(path, self._cache)
         file = open_file(path, mmap=self.mmap)
-        if known is not None and known != file.identity:
-            file = File(path, self.mmap, known)  # raises the error that says how it differs
+        if identity is not None and identity != file.identity:
+            file = File(path, self.mmap, identity)  # raises the error that says how it differs
         return file
 
     def _read_shard(
@@ -814,24 +814,24 @@ class ShardSet:
     ) -> _core.Joint:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
-            found = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
+            result = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
         else:
             file.guard()
             joint = self.joint(shard)
             try:
-                found = (joint if keys is None else joint.select(keys)).take(rows)
+                result = (joint if keys is None else joint.select(keys)).take(rows)
             except ValueError as error:
                 raise name_only_file(error, [file.path]) from None
-        return widen(found, self.wider(shard), rows, file.path)
+        return widen(result, self.wider(shard), rows, file.path)
 
 
 def _account_of(file: File) -> Account:
-    found = file.account
-    if found is None:
-        found = Account({file.path: file.count})
+    account = file.account
+    if account is None:
+        account = Account({file.path: file.count})
         values = {name: file.layout.rows[field.dim] for name, field in file.fields.items() if field.dim >= 0}
         for name, count in values.items():
-            found.column(name).source.values = count
+            account.column(name).source.values = count
         words = {name: field.vocabulary for name, field in file.fields.items() if field.vocabulary}
-        found.set_result(file.count, values, words)
-    return found
+        account.set_result(file.count, values, words)
+    return account

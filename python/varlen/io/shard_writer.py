@@ -74,9 +74,9 @@ class ShardWriter(atomic.AtomicWriter):
         self._made_folder = not os.path.isdir(self.path)
         if self._made_folder:
             os.mkdir(self.path)
-        there = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
-        if there:
-            raise FileExistsError(17, f"the folder holds {there[0]} already", self.path)
+        files = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
+        if files:
+            raise FileExistsError(17, f"the folder holds {files[0]} already", self.path)
         self._rows_per_shard = rows_per_shard
         self._account: Account | None = options.pop("account", None)
         self._options = {"ids": np.int32, **options}  # as wide in the first shard as in the last
@@ -118,21 +118,21 @@ class ShardWriter(atomic.AtomicWriter):
         if not self._open:
             raise file_error(self.path, "the writer is closed")
         try:
-            known = self._writer or self._previous
-            if known is None:
-                known = self._writer = self._open_next()
-            joint = _as_joint(as_piece(rows, self._schema, known._first_words, known._intent))
-            at = 0
+            any_writer = self._writer or self._previous
+            if any_writer is None:
+                any_writer = self._writer = self._open_next()
+            joint = _as_joint(as_piece(rows, self._schema, any_writer._first_words, any_writer._intent))
+            start = 0
             if len(joint) == 0 and not self._shards:  # no rows, but their keys
                 self._writer = self._writer or self._open_next()
                 self._writer.append(joint)
-            while at < len(joint):
+            while start < len(joint):
                 writer = self._writer = self._writer or self._open_next()
-                end = min(len(joint), at + self._rows_per_shard - writer.rows)
-                writer.append(joint.slice(at, end))
+                end = min(len(joint), start + self._rows_per_shard - writer.rows)
+                writer.append(joint.slice(start, end))
                 if writer.rows == self._rows_per_shard:
                     self._finish()
-                at = end
+                start = end
             self.rows += len(joint)
         except BaseException:
             self.discard()
@@ -154,7 +154,7 @@ class ShardWriter(atomic.AtomicWriter):
         """
         if not self._open:
             return
-        named: list[str] = []
+        paths: list[str] = []
         try:
             if self._writer is not None or not self._shards:
                 self._writer = self._writer or self._open_next()
@@ -166,15 +166,15 @@ class ShardWriter(atomic.AtomicWriter):
             shards = []
             for number, shard in enumerate(self._shards):
                 path = os.path.join(self.path, f"part-{number:05d}.nrt")
-                named.append(path)
+                paths.append(path)
                 os.rename(shard.path, path)
                 shards.append(Shard(path, shard.rows, shard.size))
-            named.append(os.path.join(self.path, INDEX))
+            paths.append(os.path.join(self.path, INDEX))
             durable = self._options.get("durable", True)
             write_index(self.path, shards, self._fields, durable, self._account)
             self._open = False
         except BaseException:
-            for path in named:
+            for path in paths:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
             self.discard()
@@ -216,8 +216,8 @@ class ShardWriter(atomic.AtomicWriter):
         writer = self._writer
         assert writer is not None
         fields = writer.fields
-        for key, before in self._fields.items():
-            conflict = before.conflict(fields[key])
+        for key, field in self._fields.items():
+            conflict = field.conflict(fields[key])
             if conflict:
                 raise value_error(key, f"{conflict} in the shards before", "name its dtype in schema=")
         writer.close()

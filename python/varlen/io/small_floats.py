@@ -71,18 +71,18 @@ def _table(name: str) -> Array:
         powers: Array = np.ldexp(np.float32(1), np.minimum(bits, 254) - 127)
         powers[255] = np.nan
         return powers
-    exponent_bits, fraction_bits, bias, nothing = _FORMATS[name]
-    most = 2**exponent_bits - 1
-    exponent, fraction = bits >> fraction_bits & most, bits & (2**fraction_bits - 1)
+    exponent_bits, fraction_bits, bias, nan_rule = _FORMATS[name]
+    max_exponent = 2**exponent_bits - 1
+    exponent, fraction = bits >> fraction_bits & max_exponent, bits & (2**fraction_bits - 1)
     lead = np.where(exponent > 0, 2**fraction_bits, 0)
     size = np.ldexp((lead + fraction).astype(np.float32), np.maximum(exponent, 1) - bias - fraction_bits)
     out: Array = np.where(bits >= 128, -size, size)
-    if nothing == "ieee":
-        out[exponent == most] = np.nan
-        out[(exponent == most) & (fraction == 0)] = np.inf
-        out[(exponent == most) & (fraction == 0) & (bits >= 128)] = -np.inf
+    if nan_rule == "ieee":
+        out[exponent == max_exponent] = np.nan
+        out[(exponent == max_exponent) & (fraction == 0)] = np.inf
+        out[(exponent == max_exponent) & (fraction == 0) & (bits >= 128)] = -np.inf
     else:
-        out[[127, 255] if nothing == "ones" else [128]] = np.nan
+        out[[127, 255] if nan_rule == "ones" else [128]] = np.nan
     return out
 
 

@@ -29,8 +29,8 @@ class Store(Protocol):
         """Ranges of the file, none of them empty; StaleFileError where it has another state by now."""
         ...
 
-    def content(self, url: str, most: int) -> bytes:
-        """The whole file, cut off at `most` bytes."""
+    def content(self, url: str, limit: int) -> bytes:
+        """The whole file, cut off at `limit` bytes."""
         ...
 
     def files(self, url: str) -> list[str] | None:
@@ -52,7 +52,7 @@ class FsspecStore:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._known = os.getpid(), self._make()
+        self._process_fs = os.getpid(), self._make()
 
     def _make(self) -> Any:
         try:
@@ -67,9 +67,9 @@ class FsspecStore:
     def _fs(self) -> Any:
         """The file system; a new one in a forked child, to which threads that it reads in do not go along."""
         process = os.getpid()
-        if self._known[0] != process:
-            self._known = process, self._make()
-        return self._known[1]
+        if self._process_fs[0] != process:
+            self._process_fs = process, self._make()
+        return self._process_fs[1]
 
     def head(self, url: str, size: int) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file."""
@@ -110,10 +110,10 @@ class FsspecStore:
                 raise OSError(f"{url}: asked for bytes {begin} to {end - 1}, got {len(body)} bytes")
         return bodies
 
-    def content(self, url: str, most: int) -> bytes:
-        """The whole file, cut off at `most` bytes."""
+    def content(self, url: str, limit: int) -> bytes:
+        """The whole file, cut off at `limit` bytes."""
         state = self.state(url)
-        size = min(most, state.size)
+        size = min(limit, state.size)
         body = bytes(self._fs.cat_file(self._path(url), 0, size))
         if len(body) != size:
             raise OSError(f"{url}: asked for {size} bytes, got {len(body)}")
@@ -123,14 +123,14 @@ class FsspecStore:
         """The `.nrt` files of a folder or of a pattern, sorted; None for the URL of one file."""
         path = self._path(url)
         if is_pattern(url) and not self._fs.exists(path):
-            found = self._fs.glob(path)
+            names = self._fs.glob(path)
         elif self._fs.isdir(path):
-            found = [name for name in self._fs.ls(path, detail=False) if name.endswith(".nrt")]
+            names = [name for name in self._fs.ls(path, detail=False) if name.endswith(".nrt")]
         else:
             return None
-        if not found:
+        if not names:
             raise FileNotFoundError(f"no .nrt file at {url}")
-        return [self._fs.unstrip_protocol(name) for name in sorted(found)]
+        return [self._fs.unstrip_protocol(name) for name in sorted(names)]
 
     def _path(self, url: str) -> str:
         return str(self._fs._strip_protocol(url))

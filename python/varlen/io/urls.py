@@ -42,11 +42,11 @@ def is_pattern(url: str) -> bool:
     return "*" in url.partition("?")[0] if is_http(url) else glob.has_magic(url)
 
 
-def stale(url: str, before: State, now: State) -> StaleFileError:
+def stale(url: str, expected: State, now: State) -> StaleFileError:
     """The error for a file that is another by now."""
     return stale_error(
         url,
-        f"was changed since it was opened: {before.size} bytes ({before.mark}) then, "
+        f"was changed since it was opened: {expected.size} bytes ({expected.mark}) then, "
         f"{now.size} ({now.mark}) now; open it again",
     )
 

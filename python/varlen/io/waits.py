@@ -21,15 +21,15 @@ def map_items(function: Callable[[_Item], _T], items: Iterable[_Item], waits: bo
     >>> map_items(abs, [-1, 2])
     [1, 2]
     """
-    left = list(items)
-    if len(left) < 2 or not waits:
-        return [function(item) for item in left]
+    item_list = list(items)
+    if len(item_list) < 2 or not waits:
+        return [function(item) for item in item_list]
     from concurrent.futures import ThreadPoolExecutor  # not needed by those who map files
 
-    with ThreadPoolExecutor(min(_AT_ONCE, len(left))) as pool:
-        waiting = [pool.submit(function, item) for item in left]
+    with ThreadPoolExecutor(min(_AT_ONCE, len(item_list))) as pool:
+        calls = [pool.submit(function, item) for item in item_list]
         try:
-            return [call.result() for call in waiting]
+            return [call.result() for call in calls]
         finally:
-            for call in waiting:
+            for call in calls:
                 call.cancel()

@@ -43,13 +43,13 @@ __all__ = ["Writer"]
 Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
-def _mapping_or_empty(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
-    return {} if given is None else as_mapping(given, argument, f"keys to {what}")
+def _mapping_or_empty(value: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
+    return {} if value is None else as_mapping(value, argument, f"keys to {what}")
 
 
-def ids_of(given: Any) -> np.dtype | None:
+def ids_of(value: Any) -> np.dtype | None:
     """The dtype that was given for ids of strings; None for the smallest that holds them."""
-    ids = None if given is None else as_dtype(given, "ids")
+    ids = None if value is None else as_dtype(value, "ids")
     if ids is not None and ids.kind not in "iu":
         raise type_error("ids", f"expected an integer dtype, got {ids}")
     return ids
@@ -61,21 +61,21 @@ def _example(words: Mapping[str, int]) -> str:
 
 
 # Dim, values as the file holds them, and the dtype they are handed out with.
-_Prepared = tuple[int, Array, np.dtype]
+_Part = tuple[int, Array, np.dtype]
 
 
 class _Column:
     """The rows of one key in the pieces so far."""
 
-    def __init__(self, dim: int, dtype: np.dtype, trailing: tuple[int, ...], kind: np.dtype) -> None:
+    def __init__(self, dim: int, dtype: np.dtype, row_shape: tuple[int, ...], kind: np.dtype) -> None:
         self.dim = dim
         self.dtype = dtype  # as stored
         self.kind = kind  # as given: times keep their unit
-        self.trailing = trailing
+        self.trailing = row_shape
         self.rows = 0
         self.has_values = False  # in the shards before, too
         self.parts: list[np.dtype] = []  # part i, of one dtype, is the spool's column (name, i)
-        self.least = self.most = 0
+        self.minimum = self.maximum = 0
         self.wide: tuple[int, Any] | None = (
             None  # the first integer that float64 does not hold, and its place
         )
@@ -153,7 +153,7 @@ class Writer(atomic.AtomicWriter):
         self.rows = 0
         self._schema = dtypes_of(schema)
         self._intent = schema if isinstance(schema, Schema) else None
-        self._pinned = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
+        self._schema_dtypes = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
@@ -232,11 +232,11 @@ class Writer(atomic.AtomicWriter):
         if not self._open:
             raise file_error(self.path, "the writer is closed")
         piece = as_piece(rows, self._schema, self._first_words, self._intent)
-        words = {name: dict(known) for name, known in self._words.items()}
+        words = {name: dict(id_map) for name, id_map in self._words.items()}
         columns = {}
-        for name, (dim, given) in piece.columns.items():
-            ids_or_values = self._as_ids(name, given, piece.vocabularies, words)
-            columns[name] = self._prepare(name, dim, ids_or_values, given.dtype)
+        for name, (dim, array) in piece.columns.items():
+            ids_or_values = self._as_ids(name, array, piece.vocabularies, words)
+            columns[name] = self._prepare(name, dim, ids_or_values, array.dtype)
         self._check_keys(columns, len(piece.levels))
         if self._intent is not None:
             self._intent.check_rows(
@@ -288,7 +288,7 @@ class Writer(atomic.AtomicWriter):
 
     def _continue(self, other: Writer) -> None:
         """Take over the keys, dims, dtypes, trailing shapes and vocabularies of another writer."""
-        self._words = {name: dict(known) for name, known in other._words.items()}
+        self._words = {name: dict(id_map) for name, id_map in other._words.items()}
         if other._columns is not None:
             self._columns = {
                 n: _Column(c.dim, c.dtype, c.trailing, c.kind) for n, c in other._columns.items()
@@ -304,42 +304,42 @@ class Writer(atomic.AtomicWriter):
     def _as_ids(
         self,
         name: str,
-        given: Array,
+        array: Array,
         vocabularies: Mapping[str, Sequence[str]],
         words: dict[str, dict[str, int]],
     ) -> Array:
         """Strings and ids of the piece's vocabulary as ids of the writer's; other values as they are."""
-        if given.size == 0 and name in words and name not in (*self._given_words, *vocabularies):
-            given = given.astype("U1")  # lists without a word, of whatever dtype
-        is_text = given.dtype.kind in "UTO"
-        if given.dtype.kind in "mM" or not (is_text or name in vocabularies):
-            self._check_bare(name, given, words)
-            return given
+        if array.size == 0 and name in words and name not in (*self._given_words, *vocabularies):
+            array = array.astype("U1")  # lists without a word, of whatever dtype
+        is_text = array.dtype.kind in "UTO"
+        if array.dtype.kind in "mM" or not (is_text or name in vocabularies):
+            self._check_bare(name, array, words)
+            return array
         column = (self._columns or {}).get(name)
         had_numbers = name not in words and column is not None and column.rows > 0
         if is_text:
             words.setdefault(name, {word: i for i, word in enumerate(self._first_words(name))})
-            stored = store(name, given, words)
+            bits = store(name, array, words)
         else:
-            known = words.setdefault(name, {})
+            id_map = words.setdefault(name, {})
             own = list(vocabularies[name])
-            if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(own):
-                raise value_error(name, f"ids {given.min()} to {given.max()}, for {len(own)} strings")
-            stored = np.array([known.setdefault(word, len(known)) for word in own], np.int64)[given]
+            if array.size and not 0 <= int(array.min()) <= int(array.max()) < len(own):
+                raise value_error(name, f"ids {array.min()} to {array.max()}, for {len(own)} strings")
+            bits = np.array([id_map.setdefault(word, len(id_map)) for word in own], np.int64)[array]
         if had_numbers:
             word = _example(words[name])
             raise value_error(name, f"{word!r} is a word, the pieces before hold numbers without words")
         self._ids_made.add(name)
         if self._ids is None:
-            return stored
+            return bits
         if len(words[name]) - 1 > np.iinfo(self._ids).max:
             word = list(words[name])[np.iinfo(self._ids).max + 1]
             raise value_error(name, f"the word {word!r} gets an id that does not fit {self._ids}")
-        return stored.astype(self._ids)
+        return bits.astype(self._ids)
 
-    def _check_bare(self, name: str, given: Array, words: Mapping[str, Mapping[str, int]]) -> None:
+    def _check_bare(self, name: str, array: Array, words: Mapping[str, Mapping[str, int]]) -> None:
         """Refuse numbers for a key of strings, unless they are ids of the vocabulary that was given."""
-        if name not in words or given.size == 0:
+        if name not in words or array.size == 0:
             return
         if name not in self._given_words:
             raise value_error(
@@ -348,49 +348,49 @@ class Writer(atomic.AtomicWriter):
                 f"{_example(words[name])!r}",
             )
         count = len(words[name])
-        if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
-            raise value_error(name, f"ids {given.min()} to {given.max()}, for {count} strings")
+        if array.dtype.kind in "iu" and not 0 <= array.min() <= array.max() < count:
+            raise value_error(name, f"ids {array.min()} to {array.max()}, for {count} strings")
 
-    def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype) -> _Prepared:
-        stored = store(name, given, {})
-        kind = (given if given.dtype.kind in "mM" else stored).dtype.newbyteorder("=")
-        pinned = self._pinned.get(name)
-        if pinned is not None and pinned != kind:
-            if pinned.kind != given.dtype.kind and {pinned.kind, given.dtype.kind} & set("mM"):
-                raise value_error(name, f"dtype {given_dtype}, but the schema says {pinned}")
-            cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned, asked=True)
-            stored, kind = store(name, cast, {}), pinned
-        tag_of(stored.dtype, name)
+    def _prepare(self, name: str, dim: int, array: Array, given_dtype: np.dtype) -> _Part:
+        bits = store(name, array, {})
+        kind = (array if array.dtype.kind in "mM" else bits).dtype.newbyteorder("=")
+        target = self._schema_dtypes.get(name)
+        if target is not None and target != kind:
+            if target.kind != array.dtype.kind and {target.kind, array.dtype.kind} & set("mM"):
+                raise value_error(name, f"dtype {given_dtype}, but the schema says {target}")
+            cast = cast_exactly(name, array if target.kind in "mM" else bits, target, is_explicit=True)
+            bits, kind = store(name, cast, {}), target
+        tag_of(bits.dtype, name)
         column = (self._columns or {}).get(name)
-        if column is not None and len(stored) == 0 and column.has_values and kind.kind in "biuf":
-            stored, kind = stored.astype(column.dtype), column.kind  # no value, so any dtype holds its values
+        if column is not None and len(bits) == 0 and column.has_values and kind.kind in "biuf":
+            bits, kind = bits.astype(column.dtype), column.kind  # no value, so any dtype holds its values
         if column is not None:
-            now, before = (dim, tuple(stored.shape[1:])), (column.dim, column.trailing)
-            if now != before:
+            now, previous = (dim, tuple(bits.shape[1:])), (column.dim, column.trailing)
+            if now != previous:
                 raise value_error(
                     name,
                     f"dim {now[0]}, trailing shape {now[1]}, "
-                    f"but {before[0]} and {before[1]} in the pieces before",
+                    f"but {previous[0]} and {previous[1]} in the pieces before",
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
             if column.rows and column.kind != kind and (times or not (self._widen or name in self._ids_made)):
                 hint = "" if times else "; give a schema, or widen=True"
                 raise value_error(name, f"dtype {kind}, but {column.kind} in the pieces before{hint}")
             if column.rows:
-                self._check_exact(name, column, stored)
-        return dim, little_endian(stored), kind
+                self._check_exact(name, column, bits)
+        return dim, little_endian(bits), kind
 
-    def _check_exact(self, name: str, column: _Column, stored: Array) -> None:
+    def _check_exact(self, name: str, column: _Column, bits: Array) -> None:
         """Refuse integers that the dtype of all pieces would round, of this piece and of those before."""
-        common = promote(name, column.dtype, stored.dtype)
+        common = promote(name, column.dtype, bits.dtype)
         tag_of(common, name)
-        cast_exactly(name, stored, common)
+        cast_exactly(name, bits, common)
         if common.kind == "f" and column.wide is not None:
             place, value = column.wide
             raise value_error(
                 name,
                 f"{value} at row {place} of the pieces before does not fit {common}, which "
-                f"{stored.dtype} beside it needs",
+                f"{bits.dtype} beside it needs",
                 "pass a schema",
                 row=place,
             )
@@ -401,15 +401,15 @@ class Writer(atomic.AtomicWriter):
                 raise value_error("row_ids", f"{self._row_ids!r} is not a key of dim 0")
             return
         if piece.keys() != self._columns.keys():
-            missing, more = (
+            missing, extras = (
                 sorted(self._columns.keys() - piece.keys()),
                 sorted(piece.keys() - self._columns.keys()),
             )
-            raise value_error("rows", f"keys {missing} are missing and {more} are new in this piece")
+            raise value_error("rows", f"keys {missing} are missing and {extras} are new in this piece")
         if depth != len(self._totals):
             raise value_error("rows", f"{depth} levels, but {len(self._totals)} in the pieces before")
 
-    def _keep(self, columns: Mapping[str, _Prepared], piece: Piece) -> None:
+    def _keep(self, columns: Mapping[str, _Part], piece: Piece) -> None:
         if self._columns is None:
             self._columns = {
                 name: _Column(dim, array.dtype, tuple(array.shape[1:]), kind)
@@ -431,22 +431,22 @@ class Writer(atomic.AtomicWriter):
             column.rows += len(array)
             column.has_values |= len(array) > 0
             if self._counts is not None:
-                given = array.view(kind) if kind.kind in "mM" else array
-                self._counts.column(name).result.count_inside(given)
+                values = array.view(kind) if kind.kind in "mM" else array
+                self._counts.column(name).result.count_inside(values)
             if self._narrow and array.size and array.dtype.kind in "iu":
-                column.least = min(column.least, int(array.min()))
-                column.most = max(column.most, int(array.max()))
+                column.minimum = min(column.minimum, int(array.min()))
+                column.maximum = max(column.maximum, int(array.max()))
             self._buffer.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
         self.rows += piece.rows
 
     def _assemble(self) -> None:
         columns = self._columns or {}
-        for name in columns.keys() - self._pinned.keys():  # kept wide until all values were seen
+        for name in columns.keys() - self._schema_dtypes.keys():  # kept wide until all values were seen
             column = columns[name]
             if name in self._ids_made and self._ids is None:
                 column.dtype = column.kind = smallest_integer(0, len(self._words[name]) - 1)
             elif self._narrow and name not in self._ids_made and column.kind.kind in "iu":
-                column.dtype = column.kind = smallest_integer(column.least, column.most)
+                column.dtype = column.kind = smallest_integer(column.minimum, column.maximum)
         sizes = [self.rows, *self._totals]
         entries: list[tuple[Entry, str | int]] = [
             ((f"dim{number + 1}/bounds", "I64", (sizes[number],)), number)
@@ -455,7 +455,7 @@ class Writer(atomic.AtomicWriter):
         for name, c in columns.items():
             entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
         kinds = {name: c.kind for name, c in columns.items()}
-        words = {name: list(known) for name, known in self._words.items() if name in columns}
+        words = {name: list(id_map) for name, id_map in self._words.items() if name in columns}
         file_metadata = encode_metadata(
             kinds, words, self._row_ids, self._metadata, plain_columns(self._intent)
         )

@@ -199,8 +199,8 @@ class CombineMethods(JointState):
         return self._wrap(view.flatten(fill_mode, padding_rows(view, outer)), self._given_schema)
 
 
-def _check_parts(given: Iterable[Self], argument: str) -> list[Self]:
-    parts = as_list(given, argument, "joint dicts")
+def _check_parts(joints: Iterable[Self], argument: str) -> list[Self]:
+    parts = as_list(joints, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):
             raise type_error(argument, f"item {i}: expected a joint dict, got {type(part).__name__}")
@@ -235,26 +235,26 @@ def _check_alike(parts: list[Self]) -> list[Self]:
         if _dtypes(part) != _dtypes(first) and part.schema != schema:
             raise value_error("", f"Schema inconsistent! {part.schema} != {schema}")
         for d in range(dims):
-            here, there = part.keys_at_dim(d), first.keys_at_dim(d)
-            if here != there:
-                raise value_error("", f"Keys inconsistent @ dim {d}! {here} != {there}")
+            own_keys, first_keys = part.keys_at_dim(d), first.keys_at_dim(d)
+            if own_keys != first_keys:
+                raise value_error("", f"Keys inconsistent @ dim {d}! {own_keys} != {first_keys}")
     return _promote(parts)
 
 
 def _unify(parts: list[Self]) -> list[Self]:
     """The same rows with one vocabulary for all parts: the words of the first, then new ones."""
-    every = [part._meta.get("vocabularies", {}) for part in parts]
-    if not every[0] or any(words.keys() != every[0].keys() for words in every):
+    tables = [part._meta.get("vocabularies", {}) for part in parts]
+    if not tables[0] or any(words.keys() != tables[0].keys() for words in tables):
         return parts
-    whole = {key: dict.fromkeys(w for words in every for w in words[key]) for key in every[0]}
+    union = {key: dict.fromkeys(w for words in tables for w in words[key]) for key in tables[0]}
     out = []
-    for part, words in zip(parts, every, strict=True):
-        view, metadata = part._view(), {**part._meta, "vocabularies": {k: tuple(w) for k, w in whole.items()}}
+    for part, words in zip(parts, tables, strict=True):
+        view, metadata = part._view(), {**part._meta, "vocabularies": {k: tuple(w) for k, w in union.items()}}
         for dim, name in zip(view.dims, view.names, strict=True):
-            if name in whole and dim >= 0:
-                place = {word: i for i, word in enumerate(whole[name])}
-                moved = np.array([place[word] for word in words[name]], id_dtype(len(place)))
-                view = view.with_column(name, dim, moved[view.values(name)], metadata)
+            if name in union and dim >= 0:
+                place = {word: i for i, word in enumerate(union[name])}
+                new_ids = np.array([place[word] for word in words[name]], id_dtype(len(place)))
+                view = view.with_column(name, dim, new_ids[view.values(name)], metadata)
         out.append(part._wrap(view, part._given_schema))
     return out
 
@@ -265,12 +265,12 @@ def _dtypes(part: JointState) -> dict[str, np.dtype]:
 
 
 def _promote(parts: list[Self]) -> list[Self]:
-    every = [_dtypes(part) for part in parts]
+    maps = [_dtypes(part) for part in parts]
     out = []
-    for number, (part, own) in enumerate(zip(parts, every, strict=True)):
+    for number, (part, own) in enumerate(zip(parts, maps, strict=True)):
         view = part._view()
         for dim, name in zip(view.dims, view.names, strict=True):
-            common = functools.reduce(functools.partial(shared_dtype, name), (of[name] for of in every))
+            common = functools.reduce(functools.partial(shared_dtype, name), (kinds[name] for kinds in maps))
             if own[name] != common and dim >= 0:
                 values = cast_exactly(f"tensors[{number}]: {name}", view.values(name), common)
                 view = view.with_column(name, dim, values, view.meta)

@@ -75,21 +75,21 @@ def _is_dtype_like(value: Any) -> bool:
 
 
 def first_generation(
-    processed: Any, tensors_fp: Any, schema: Any, pre_raggedified: bool
+    tensors: Any, tensors_fp: Any, schema: Any, pre_raggedified: bool
 ) -> tuple[Any, Any, Any, bool]:
     """The arguments of a call in the first generation's order, `(tensors, schema, pre_raggedified)`.
 
     A dict of dtypes is no dict of tensors, and a bool no path. An empty dict stays what it is today.
     """
-    if isinstance(processed, dict) and processed and all(map(_is_dtype_like, processed.values())):
+    if isinstance(tensors, dict) and tensors and all(map(_is_dtype_like, tensors.values())):
         if schema is not None:
             raise type_error(
                 "schema", "given twice, by position, as the first generation had it, and by name"
             )
-        processed, schema = None, processed
+        tensors, schema = None, tensors
     if isinstance(tensors_fp, bool):
         tensors_fp, pre_raggedified = None, tensors_fp or pre_raggedified
-    return processed, tensors_fp, schema, pre_raggedified
+    return tensors, tensors_fp, schema, pre_raggedified
 
 
 def flat_tensors(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:

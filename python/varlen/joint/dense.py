@@ -50,7 +50,7 @@ def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
      [3 0]]
     """
     groups: dict[int, list[str]] = {}
-    masks = {name: int(found[1]) for name in dense_dict if (found := _MASK.match(name))}
+    masks = {name: int(match[1]) for name in dense_dict if (match := _MASK.match(name))}
     for name, dim in masks.items():
         groups[dim] = [name]
     for name in sorted(dense_dict.keys() - masks.keys()):
@@ -128,13 +128,13 @@ class DenseMethods(JointState):
         view = self._view()
         if out is not None:
             _check_out(view, out)
-        most = [] if max_len is None else ints_per_level(max_len, "max_len", max(view.depth, 0))
+        sizes = [] if max_len is None else ints_per_level(max_len, "max_len", max(view.depth, 0))
         return view.dense(
             padding_side,
             truncate,
             _fill_rows(view, fill),
             None if out is None else dict(out),
-            [-1 if size is None else size for size in most],
+            [-1 if size is None else size for size in sizes],
             as_bool(masks, "masks"),
             as_bool(empty_keys, "empty_keys"),
             -1 if max_bytes is None else as_int(max_bytes, "max_bytes"),
@@ -148,10 +148,10 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
     padded = [name for name, dim in zip(names, view.dims, strict=True) if dim > 0]
     rows = {}
     if fill is None or isinstance(fill, Mapping):
-        rows, wanted = padding_rows(view, padded), dict(fill or {})
+        rows, fills = padding_rows(view, padded), dict(fill or {})
     else:
-        wanted = dict.fromkeys(padded, fill)
-    for name, value in wanted.items():
+        fills = dict.fromkeys(padded, fill)
+    for name, value in fills.items():
         if name not in names:
             raise error_of(KeyError, "fill", f"there is no key {name!r}")
         values = view.values(name)
@@ -170,12 +170,12 @@ def padding_rows(view: _core.Joint, names: Iterable[str]) -> dict[str, Array]:
     words = (view.meta or {}).get("vocabularies", {})
     ids = {name: number for name in names if (number := padding_id(words.get(name))) is not None}
     columns = {name: view.values(name) for name in ids}
-    return {n: _core.fill_row(ids[n], of.dtype, of.shape[1:], f"fill of {n!r}") for n, of in columns.items()}
+    return {n: _core.fill_row(ids[n], a.dtype, a.shape[1:], f"fill of {n!r}") for n, a in columns.items()}
 
 
 def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:
     as_mapping(out, "out", "names to arrays")
-    known = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
+    names = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
     for name in out:
-        if name not in known:
+        if name not in names:
             raise error_of(KeyError, "out", f"there is no {name!r} in the result")

@@ -96,12 +96,12 @@ class JointArrays(DeviceMethods, dict[str, Any]):
         return kind._wrap(joint if metadata is None else joint.with_meta(metadata))
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
-        moved = {}
+        arrays = {}
         for name, value in self.items():
-            moved[name] = value._move(move) if isinstance(value, Ragged) else move(value)
-        if all(a is b for a, b in zip(moved.values(), self.values(), strict=True)):
+            arrays[name] = value._move(move) if isinstance(value, Ragged) else move(value)
+        if all(a is b for a, b in zip(arrays.values(), self.values(), strict=True)):
             return self
-        return type(self)(moved, self._dtypes, self._source)
+        return type(self)(arrays, self._dtypes, self._source)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self), self._dtypes, self._source)
@@ -251,7 +251,7 @@ def _on_cupy(joint: Any, device: Any) -> JointArrays:
         return _as_arrays(joint, "CuPy", cupy.asarray)
 
 
-def _as_arrays(joint: Any, framework: str, made: Callable[[Any], Any]) -> JointArrays:
+def _as_arrays(joint: Any, framework: str, convert: Callable[[Any], Any]) -> JointArrays:
     values: dict[str, Any] = {}
     dtypes: dict[str, np.dtype] = {}
     for name, value in joint.items():
@@ -261,6 +261,6 @@ def _as_arrays(joint: Any, framework: str, made: Callable[[Any], Any]) -> JointA
             rows = rows.view(np.int64)
         elif rows.dtype.kind == "V":
             raise type_error("device", f"{framework} has no dtype for {rows.dtype}, that of {name!r}")
-        array = made(rows)
+        array = convert(rows)
         values[name] = Ragged(array, levels=value.levels) if isinstance(value, Ragged) else array
     return JointArrays(values, dtypes, (type(joint), joint._meta or None))

@@ -27,30 +27,30 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
         raise contract_error(
             TypeError, "keys", "`keys` must be an iterable of strings, not a bare str/bytes."
         )
-    asked = as_list(keys, "keys", "keys")
-    if not asked:
+    key_list = as_list(keys, "keys", "keys")
+    if not key_list:
         raise contract_error(ValueError, "keys", "`keys` must be non-empty.")
-    wrong_types = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
+    wrong_types = sorted({type(key).__name__ for key in key_list if not isinstance(key, str)})
     if wrong_types:
         raise contract_error(
             TypeError, "keys", f"`keys` must contain only strings; got elements of type {wrong_types}."
         )
-    reserved = set(asked) & set(columns.RESERVED)
-    if reserved:
+    clashes = set(key_list) & set(columns.RESERVED)
+    if clashes:
         raise contract_error(
             ValueError,
             "keys",
-            f"`keys` may not contain reserved meta-names {sorted(reserved)}; these refer to internal "
+            f"`keys` may not contain reserved meta-names {sorted(clashes)}; these refer to internal "
             "ragged-structure tensors, not user-level data.",
         )
     fields = open_file(path).fields
-    missing = set(asked) - set(fields)
+    missing = set(key_list) - set(fields)
     if missing:
         raise error_of(
             KeyError, "", f"Requested keys {sorted(missing)} not found in {path}. Available: {sorted(fields)}"
         )
-    depth = max(fields[key].dim for key in asked)
-    names = {f"dim{fields[key].dim}/{key}" for key in asked}
+    depth = max(fields[key].dim for key in key_list)
+    names = {f"dim{fields[key].dim}/{key}" for key in key_list}
     return sorted(names | {f"dim{d}/bounds" for d in range(1, depth + 1)})
 
 
@@ -63,11 +63,11 @@ _MOST_FILES = 4
 def open_joint(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
     """A view of the whole file, or of some of its tensors, mapped."""
     where = os.fsdecode(path)
-    known = _recent.get(where) if subset is None else None
-    if known is not None:
+    entry = _recent.get(where) if subset is None else None
+    if entry is not None:
         now = os.stat(where)
-        if known[0].identity == (now.st_size, now.st_mtime_ns, now.st_ino):
-            return known[1]
+        if entry[0].identity == (now.st_size, now.st_mtime_ns, now.st_ino):
+            return entry[1]
     handle = open_file(where)
     names = None
     if subset is not None:

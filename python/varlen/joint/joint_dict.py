@@ -124,18 +124,18 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         if pre_raggedified and raw_tensors is not None and processed_tensors is None:
             processed_tensors = compat.flat_tensors(raw_tensors)
             raw_tensors = None
-        given = {
+        entries = {
             "raw_tensors": raw_tensors,
             "processed_tensors": processed_tensors,
             "tensors_fp": tensors_fp,
         }
-        if sum(value is not None for value in given.values()) + (tensors is not None) != 1:
-            got = " ".join(f"{name}={value}" for name, value in given.items())
-            wanted = "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null!"
-            raise value_error("", f"{wanted} Got {got}")
+        if sum(value is not None for value in entries.values()) + (tensors is not None) != 1:
+            got = " ".join(f"{name}={value}" for name, value in entries.items())
+            message = "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null!"
+            raise value_error("", f"{message} Got {got}")
         if keys is not None and tensors_fp is None:
             raise contract_error(ValueError, "keys", "`keys` may only be specified alongside `tensors_fp`.")
-        given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
+        entries = {**entries, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
         if isinstance(raw_tensors, (str, bytes, os.PathLike)):
             raise type_error(
                 "raw_tensors",
@@ -143,8 +143,8 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
                 "pass a file as tensors_fp=",
             )
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
-            if given[argument] is not None:
-                as_mapping(given[argument], argument, "keys to what they have")
+            if entries[argument] is not None:
+                as_mapping(entries[argument], argument, "keys to what they have")
         if raw_tensors is not None:
             first_words = functools.partial(
                 new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=row_ids

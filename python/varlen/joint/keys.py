@@ -129,9 +129,9 @@ class KeyMethods(IndexMethods):
         >>> JointNestedRaggedTensorDict({"a": [1, 2], "b": [[1], [2, 3]]}).drop("b").to_list()
         {'a': [1, 2]}
         """
-        gone = _as_names(keys, more)
-        _check_known(self, gone, "keys")
-        names = [name for _, name in self._names() if name not in gone]
+        key_list = _as_names(keys, more)
+        _check_known(self, key_list, "keys")
+        names = [name for _, name in self._names() if name not in key_list]
         return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
 
     def rename(self: Self, names: Mapping[str, str] | None = None, **more: str) -> Self:
@@ -165,10 +165,10 @@ class KeyMethods(IndexMethods):
         new = {**as_mapping({} if names is None else names, "names", "old to new names"), **more}
         _check_known(self, list(new), "names")
         view = self._view()
-        after = [new.get(name, name) for name in view.names]
-        twice = sorted({name for name in after if after.count(name) > 1})
-        if twice:
-            raise value_error("names", f"{twice} would each name two keys")
+        new_names = [new.get(name, name) for name in view.names]
+        repeats = sorted({name for name in new_names if new_names.count(name) > 1})
+        if repeats:
+            raise value_error("names", f"{repeats} would each name two keys")
         columns.check_names(list(new.values()), "names")
         metadata = dict(self._meta)
         if "vocabularies" in metadata:
@@ -177,12 +177,12 @@ class KeyMethods(IndexMethods):
             }
         if "row_ids" in metadata:
             metadata["row_ids"] = new.get(metadata["row_ids"], metadata["row_ids"])
-        given = (
+        schema = (
             None
             if self._given_schema is None
             else {new.get(key, key): v for key, v in self._given_schema.items()}
         )
-        return self._wrap(view.rename(after).with_meta(metadata or None), given)
+        return self._wrap(view.rename(new_names).with_meta(metadata or None), schema)
 
     def with_key(
         self: Self,
@@ -248,8 +248,8 @@ class KeyMethods(IndexMethods):
             flat, dim = columns.cast_array(name, refuse_mask(values, name), options), dim or 0
         else:
             flat, levels = columns.build_column(name, values, options)
-        at = len(levels) if dim is None else dim
-        if levels and at != len(levels):
+        own_dim = len(levels) if dim is None else dim
+        if levels and own_dim != len(levels):
             raise value_error("dim", f"{name} has {len(levels)} levels, not {dim}")
         for number, level in enumerate(levels, start=1):
             if number > view.depth:
@@ -260,10 +260,10 @@ class KeyMethods(IndexMethods):
         vocabularies.update({k: tuple(words) for k, words in options.vocabularies.items()})
         if vocabularies:
             metadata["vocabularies"] = vocabularies
-        given = self._given_schema
-        if given is not None:
-            given = {**given, name: options.schema.get(name, flat.dtype)}
-        return self._wrap(view.with_column(name, at, flat, metadata or None), given)
+        schema = self._given_schema
+        if schema is not None:
+            schema = {**schema, name: options.schema.get(name, flat.dtype)}
+        return self._wrap(view.with_column(name, own_dim, flat, metadata or None), schema)
 
     def to_list(self) -> dict[str, Any]:
         """Convert every key to nested lists.
@@ -363,37 +363,37 @@ class KeyMethods(IndexMethods):
         name = self.row_ids
         if name is None or name not in self.keys_at_dim(0):
             raise value_error("row_ids", "no key of dim 0 holds them", "name one with row_ids=")
-        known = self._view().values(name)
-        asked = as_ids(ids, "row_ids")
+        own_ids = self._view().values(name)
+        query = as_ids(ids, "row_ids")
         words = self.vocabularies.get(name)
         if words is not None:
             places = {word: i for i, word in enumerate(words)}
-            asked = np.array([places.get(word, -1) for word in asked.reshape(-1).tolist()], np.int64)
-        order = np.argsort(known, kind="stable")
-        ranked = known[order]
-        if len(ranked) > 1 and (same := np.flatnonzero(ranked[1:] == ranked[:-1])).size:
-            rows = order[same[0] : same[0] + 2].tolist()
-            raise value_error("row_ids", f"{name} has {ranked[same[0]]} twice, at rows {rows}")
-        at = np.searchsorted(ranked, asked.reshape(-1))
-        found = at < len(ranked)
-        found[found] = ranked[at[found]] == asked.reshape(-1)[found]
-        if not found.all():
-            missing = np.asarray(ids).reshape(-1)[np.flatnonzero(~found)[0]]
+            query = np.array([places.get(word, -1) for word in query.reshape(-1).tolist()], np.int64)
+        order = np.argsort(own_ids, kind="stable")
+        sorted_ids = own_ids[order]
+        if len(sorted_ids) > 1 and (repeats := np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])).size:
+            rows = order[repeats[0] : repeats[0] + 2].tolist()
+            raise value_error("row_ids", f"{name} has {sorted_ids[repeats[0]]} twice, at rows {rows}")
+        index = np.searchsorted(sorted_ids, query.reshape(-1))
+        is_known = index < len(sorted_ids)
+        is_known[is_known] = sorted_ids[index[is_known]] == query.reshape(-1)[is_known]
+        if not is_known.all():
+            missing = np.asarray(ids).reshape(-1)[np.flatnonzero(~is_known)[0]]
             raise error_of(KeyError, "row_ids", f"no row has {name} {missing}")
-        where: Array = order[at].reshape(asked.shape).astype(np.int64, copy=False)
+        where: Array = order[index].reshape(query.shape).astype(np.int64, copy=False)
         return where
 
 
-def _as_names(keys: str | Iterable[str], more: tuple[str, ...]) -> list[str]:
-    return [*([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")), *more]
+def _as_names(keys: str | Iterable[str], others: tuple[str, ...]) -> list[str]:
+    return [*([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")), *others]
 
 
 def _check_known(self: IndexMethods, names: Iterable[str], argument: str) -> None:
-    known = [name for _, name in self._names()]
+    keys = [name for _, name in self._names()]
     for name in names:
-        if name not in known:
-            raise error_of(KeyError, argument, f"there is no key {name!r} among {sorted(known)}")
+        if name not in keys:
+            raise error_of(KeyError, argument, f"there is no key {name!r} among {sorted(keys)}")
 
 
-def _subset_schema(given: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:
-    return None if given is None else {name: given[name] for name in names if name in given}
+def _subset_schema(schema: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:
+    return None if schema is None else {name: schema[name] for name in names if name in schema}

@@ -18,7 +18,7 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 Self = TypeVar("Self", bound="JointState")
 
 _new = object.__new__
-_unchanged = _core.Joint.unchanged
+_is_unchanged = _core.Joint.unchanged
 _INT64 = np.dtype(np.int64)
 
 
@@ -80,9 +80,9 @@ class JointState:
         if live is None:
             self._joint = self._open()
             return self._joint
-        built = self._built
-        if built is not None and _unchanged(live, built[0], built[1]):
-            return built[2]
+        cache = self._built
+        if cache is not None and _is_unchanged(live, cache[0], cache[1]):
+            return cache[2]
         view, is_reusable = _build(live, self._metadata)
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
         self._built = (tuple(live), tuple(live.values()), view) if is_reusable else None
@@ -94,12 +94,12 @@ class JointState:
 
     def _levels_of(self, joint: _core.Joint, depth: int) -> tuple[_core.Level, ...]:
         """The first levels of the view, the same objects for every key: checked once, known to be equal."""
-        kept = self._checked
-        if kept is None or kept[0] is not joint:
-            kept = (joint, [])
+        cache = self._checked
+        if cache is None or cache[0] is not joint:
+            cache = (joint, [])
             if joint is self._joint:  # the bounds of a live dict may be written to
-                self._checked = kept
-        levels = kept[1]
+                self._checked = cache
+        levels = cache[1]
         while len(levels) < depth:
             levels.append(joint.level(len(levels) + 1))
         return tuple(levels[:depth])
@@ -226,14 +226,14 @@ class JointState:
         if self._given_schema:
             return self._given_schema
         if self._live is not None:
-            of = {full: array.dtype for full, array in self._live.items() if not _is_bounds(*_split(full))}
+            kinds = {full: array.dtype for full, array in self._live.items() if not _is_bounds(*_split(full))}
         else:
             view = self._view()
-            of = {
+            kinds = {
                 f"dim{dim}/{name}": view.values(name).dtype
                 for dim, name in zip(view.dims, view.names, strict=True)
             }
-        return {_split(full)[1]: of[full] for full in sorted(of)}
+        return {_split(full)[1]: kinds[full] for full in sorted(kinds)}
 
     @property
     def _schema(self) -> dict[str, Any]:

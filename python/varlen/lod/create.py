@@ -117,11 +117,11 @@ def create_random_int_lodtensor(
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, "recursive_seq_lens")
     sizes = [base_shape] if np.ndim(base_shape) == 0 else as_list(base_shape, "base_shape", "sizes")
     shape = [as_int(size, "base_shape") for size in sizes]
-    least, most = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
-    if most < least:
-        raise value_error("high", f"expected at least low, which is {least}, got {most}")
+    minimum, maximum = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
+    if maximum < minimum:
+        raise value_error("high", f"expected at least low, which is {minimum}, got {maximum}")
     rows = levels[-1].total
     check_levels(rows, levels, "recursive_seq_lens")
     fits_memory(rows * math.prod(shape), "base_shape")
-    values = np.random.default_rng(seed).integers(least, most, (rows, *shape), np.int64, endpoint=True)
+    values = np.random.default_rng(seed).integers(minimum, maximum, (rows, *shape), np.int64, endpoint=True)
     return LoDTensor(values, levels=levels)

@@ -24,8 +24,8 @@ def starts_of(levels: Levels) -> tuple[Ints, Level]:
     """The starts of all vectors end to end, and the level that cuts them into vectors."""
     over_rows = levels_over_rows(levels)
     starts = [over_rows[0].offsets[:-1]]
-    for above, parents, children in zip(levels, over_rows, over_rows[1:], strict=False):
-        starts.append(children.offsets[:-1] - parents.offsets[above.row_ids])
+    for level, parents, children in zip(levels, over_rows, over_rows[1:], strict=False):
+        starts.append(children.offsets[:-1] - parents.offsets[level.row_ids])
     counts = [np.array([len(levels[0])]), *(level.lengths for level in levels[:-1])]
     return np.concatenate(starts), Level.from_lengths(np.concatenate(counts))
 
@@ -38,33 +38,33 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
     if dims > DEEPEST:
         raise value_error("dim", f"expected at most {DEEPEST}, got {dims}")
     levels: list[Level] = []
-    at, parents = 0, 1
+    base, parents = 0, 1
     begins, sizes = np.zeros(1, np.int64), np.array([rows])
-    while len(levels) < dims if dims else at < count and (parents or not levels):
-        if at + parents > count:
+    while len(levels) < dims if dims else base < count and (parents or not levels):
+        if base + parents > count:
             raise value_error(
                 "start_poses",
-                f"dim {len(levels) + 1} needs {parents} vectors from vector {at} on, "
+                f"dim {len(levels) + 1} needs {parents} vectors from vector {base} on, "
                 f"but there are {count} in total",
             )
-        level = Level.from_lengths(vectors.lengths[at : at + parents])
-        own = starts[vectors.offsets[at] : vectors.offsets[at + parents]]
-        _check(own, level, sizes, at)
+        level = Level.from_lengths(vectors.lengths[base : base + parents])
+        own = starts[vectors.offsets[base] : vectors.offsets[base + parents]]
+        _check(own, level, sizes, base)
         levels.append(level)
         begins = begins[level.row_ids] + own
         sizes = np.diff(begins, append=rows)  # the next one begins where this one ends
-        at, parents = at + parents, len(own)
-    if at != count or not levels:
-        raise value_error("start_poses", f"{len(levels)} dims need {at} vectors, but there are {count}")
+        base, parents = base + parents, len(own)
+    if base != count or not levels:
+        raise value_error("start_poses", f"{len(levels)} dims need {base} vectors, but there are {count}")
     return (*levels[1:], Level.from_lengths(sizes))
 
 
-def _vectors(given: Any) -> tuple[Ints, Level]:
-    if isinstance(given, RaggedBase):
-        starts, levels = given._values, given._levels
+def _vectors(value: Any) -> tuple[Ints, Level]:
+    if isinstance(value, RaggedBase):
+        starts, levels = value._values, value._levels
     else:
-        starts, found = _core.from_lists(given, -1, None, name="start_poses")
-        levels = tuple(found)
+        starts, parts = _core.from_lists(value, -1, None, name="start_poses")
+        levels = tuple(parts)
         if starts.size == 0:
             starts = starts.astype(np.int64)
     if len(levels) != 1 or starts.ndim != 1:
@@ -75,15 +75,15 @@ def _vectors(given: Any) -> tuple[Ints, Level]:
     return starts.astype(np.int64, copy=False), levels[0]
 
 
-def _check(starts: Ints, level: Level, sizes: Ints, at: int) -> None:
-    """Hold the vectors of one dim, the first of them number `at`, against the sequences that they cut."""
+def _check(starts: Ints, level: Level, sizes: Ints, base: int) -> None:
+    """Hold the vectors of one dim, the first of them number `base`, against the sequences that they cut."""
 
     def refuse(vector: Any, what: str) -> None:
-        raise value_error("start_poses", f"vector {at + int(vector)} {what}")
+        raise value_error("start_poses", f"vector {base + int(vector)} {what}")
 
-    none = (level.lengths == 0) & (sizes > 0)
-    if none.any():
-        i = none.argmax()
+    is_empty = (level.lengths == 0) & (sizes > 0)
+    if is_empty.any():
+        i = is_empty.argmax()
         refuse(i, f"is empty, but its sequence has {sizes[i]} rows")
     ids = level.row_ids
     wrong = (level.positions == 0) & (starts != 0)

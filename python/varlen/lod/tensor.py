@@ -298,8 +298,8 @@ class LoDTensor(Ragged[ArrayT]):
         """
         self._set_levels(lod, Level.from_offsets, "lod")
 
-    def _set_levels(self, given: Any, make: Any, argument: str) -> None:
-        levels = nested_levels(given, make, argument)
+    def _set_levels(self, value: Any, make: Any, argument: str) -> None:
+        levels = nested_levels(value, make, argument)
         check_levels(len(self._values), levels, argument)
         self._levels = levels
 
@@ -377,14 +377,14 @@ class LoDTensor(Ragged[ArrayT]):
         >>> LoDTensor.from_list([[[1, 2], [3]], [[4]]]).slice_in_level(1, 1, 3).to_list()
         [[3], [4]]
         """
-        at = resolve_level(level, self._levels)
-        n = len(self._levels[at])
+        index = resolve_level(level, self._levels)
+        n = len(self._levels[index])
         first, last = as_int(begin, "begin"), as_int(end, "end")
         if last > n:
-            raise index_error("end", f"{last} is out of range for {n} sequences of level {at}")
+            raise index_error("end", f"{last} is out of range for {n} sequences of level {index}")
         if first > last:
             raise value_error("begin", f"{first} is after end, {last}")
-        part: Self = self._make(self._values, self._levels[at:])[first:last]
+        part: Self = self._make(self._values, self._levels[index:])[first:last]
         return part
 
     def sub_lod(self, level: int, begin: int, end: int) -> tuple[list[list[int]], tuple[int, int]]:
@@ -420,6 +420,6 @@ class LoDTensor(Ragged[ArrayT]):
         """
         part = self.slice_in_level(level, begin, end)
         rows = [as_int(begin, "begin"), as_int(end, "end")]
-        for each in self._levels[resolve_level(level, self._levels) :]:
-            rows = each.offsets[rows].tolist()
-        return [each.lengths.tolist() for each in part._levels], (rows[0], rows[1])
+        for sub_level in self._levels[resolve_level(level, self._levels) :]:
+            rows = sub_level.offsets[rows].tolist()
+        return [sub_level.lengths.tolist() for sub_level in part._levels], (rows[0], rows[1])

@@ -77,10 +77,10 @@ def attention_pool(
            [0., 0.],
            [5., 6.]])
     """
-    values, units, above = units_of(X, lengths, level)
+    values, units, outer_levels = units_of(X, lengths, level)
     rows, weights, _ = _attention_weights(X, values, scores, units, temperature)
-    pooled = backend_of(rows).weighted_sum(weights, rows.reshape(rows.shape[0], _size(values)), units)
-    return wrap_units(X, pooled.reshape(_shape(pooled.shape[0], values, scores)), above)
+    sums = backend_of(rows).weighted_sum(weights, rows.reshape(rows.shape[0], _size(values)), units)
+    return wrap_units(X, sums.reshape(_shape(sums.shape[0], values, scores)), outer_levels)
 
 
 @overload
@@ -122,12 +122,12 @@ def backprop_attention_pool(
     values, units, _ = units_of(X, lengths)
     rows, weights, heads = _attention_weights(X, values, scores, units, temperature)
     backend = backend_of(rows)
-    given = as_values(dY, "dY")
+    gradient = as_values(dY, "dY")
     shape = _shape(len(units), values, scores)
-    if tuple(given.shape) != shape:
-        raise value_error("dY", f"expected shape {shape}, got {tuple(given.shape)}")
+    if tuple(gradient.shape) != shape:
+        raise value_error("dY", f"expected shape {shape}, got {tuple(gradient.shape)}")
     size = _size(values)
-    d = backend.to_dtype(given, weights.dtype).reshape(len(units), heads, size)
+    d = backend.to_dtype(gradient, weights.dtype).reshape(len(units), heads, size)
     d_values = backend.weighted_sum_to_values(d, weights, units, rows.dtype).reshape(values.shape)
     d_weights = backend.weighted_sum_to_weights(d, rows.reshape(rows.shape[0], size), units)
     d_scores = backend.backprop_softmax(d_weights, weights, units, False, temperature)
@@ -143,15 +143,15 @@ def _attention_weights(
         nest = X._levels if isinstance(X, RaggedBase) else (units,)
         if not same_levels(scores._levels, nest):
             raise value_error("scores", f"nest differently: {describe_difference(nest, scores._levels)}")
-    given = _rows(scores)
-    one_device(given, "scores", values, "X")
-    if given.ndim not in (1, 2) or given.shape[0] != values.shape[0]:
+    numbers = _rows(scores)
+    one_device(numbers, "scores", values, "X")
+    if numbers.ndim not in (1, 2) or numbers.shape[0] != values.shape[0]:
         count = values.shape[0]
         raise value_error(
-            "scores", f"expected ({count},) or ({count}, heads) for {count} rows, got {tuple(given.shape)}"
+            "scores", f"expected ({count},) or ({count}, heads) for {count} rows, got {tuple(numbers.shape)}"
         )
-    rows, wide = backend_of(values, given).weighable(values, given)
-    heads = 1 if given.ndim == 1 else given.shape[1]
+    rows, wide = backend_of(values, numbers).weighable(values, numbers)
+    heads = 1 if numbers.ndim == 1 else numbers.shape[1]
     weights = backend_of(rows).softmax(wide.reshape(wide.shape[0], heads), units, False, temperature)
     return rows, weights, heads
 

@@ -70,7 +70,7 @@ def bincount(
     array([[0, 2, 1],
            [1, 0, 0]])
     """
-    values, units, above = units_of(X, lengths, level)
+    values, units, outer_levels = units_of(X, lengths, level)
     if isinstance(weights, RaggedBase):
         if isinstance(X, RaggedBase) and not same_levels(weights._levels, X._levels):
             raise value_error(
@@ -80,26 +80,26 @@ def bincount(
     elif weights is not None:
         weights = as_values(weights, "weights")
     one_device(weights, "weights", values, "X")
-    return wrap_units(X, _counts(values, units, minlength, weights), above)
+    return wrap_units(X, _counts(values, units, minlength, weights), outer_levels)
 
 
 def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
     """How often each number is in each sequence, (n, k), or the sums of weights in its stead."""
     if ids.ndim != 1:
         raise value_error("values", f"expected numbers, got rows of shape {tuple(ids.shape[1:])}")
-    least = as_int(minlength, "minlength")
+    minimum = as_int(minlength, "minlength")
     if weights is not None and tuple(weights.shape) != (len(ids),):
         raise value_error("weights", f"have shape {tuple(weights.shape)}, expected ({len(ids)},)")
-    there = backend_of(ids).counts_there(ids, level, least, weights)
-    if there is not None:
-        return there
+    result = backend_of(ids).counts_there(ids, level, minimum, weights)
+    if result is not None:
+        return result
     numbers = whole_numbers(ids, "values")
     if numbers.size and numbers.min() < 0:
         k = int((numbers < 0).argmax())
         raise value_error(
             "values", f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, expected 0 or more"
         )
-    width = max(least, int(numbers.max(initial=-1)) + 1)
+    width = max(minimum, int(numbers.max(initial=-1)) + 1)
     n = len(level)
     size = fits_memory(n * width, "minlength")
     cells = level.row_ids * width + numbers

@@ -63,16 +63,18 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     """
     values, levels = rows_and_levels(X, lengths)
     if isinstance(rows, RaggedBase):
-        at = len(rows._levels)
-        if at >= len(levels):
-            raise value_error("rows", f"has {at} levels, expected fewer than {len(levels)}")
-        if not same_levels(rows._levels, levels[:at]):
-            raise value_error("rows", f"nests differently: {describe_difference(levels[:at], rows._levels)}")
-        given = rows._values
+        place = len(rows._levels)
+        if place >= len(levels):
+            raise value_error("rows", f"has {place} levels, expected fewer than {len(levels)}")
+        if not same_levels(rows._levels, levels[:place]):
+            raise value_error(
+                "rows", f"nests differently: {describe_difference(levels[:place], rows._levels)}"
+            )
+        row_values = rows._values
     else:
-        at, given = resolve_level(level, levels), as_values(rows, "rows")
-    one_device(given, "rows", values, "X")
-    count = tracing.count_of(levels[at])
-    if tracing.known(given.shape[0] != count):
-        raise value_error("rows", f"has {len(given)} rows, level {at} has {count} sequences")
-    return ragged_like(X, broadcast(given, flatten_levels(levels[at:])), levels)
+        place, row_values = resolve_level(level, levels), as_values(rows, "rows")
+    one_device(row_values, "rows", values, "X")
+    count = tracing.count_of(levels[place])
+    if tracing.holds_surely(row_values.shape[0] != count):
+        raise value_error("rows", f"has {len(row_values)} rows, level {place} has {count} sequences")
+    return ragged_like(X, broadcast(row_values, flatten_levels(levels[place:])), levels)

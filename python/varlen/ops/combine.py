@@ -62,17 +62,17 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     [[[1, 2, 10, 20], [3, 30]], [[4, 40]]]
     """
     parts = parts_of(raggeds, "raggeds")
-    at = axis_of(axis, parts[0].ndim)
+    dim = axis_of(axis, parts[0].ndim)
     depth = len(parts[0]._levels)
-    if at > depth:
+    if dim > depth:
         require_same_nesting(parts, depth, "raggeds")
-        side_by_side = _side_by_side([part._values for part in parts], at - depth)
+        side_by_side = _side_by_side([part._values for part in parts], dim - depth)
         return cast("RaggedT", same_kind(parts[0], side_by_side))
-    if at == 0:
-        return cast("RaggedT", joined(parts, "raggeds"))
-    require_same_nesting(parts, at - 1, "raggeds")
+    if dim == 0:
+        return cast("RaggedT", join_raggeds(parts, "raggeds"))
+    require_same_nesting(parts, dim - 1, "raggeds")
     check_rows(parts, "raggeds")
-    return cast("RaggedT", interleave(parts, at - 1, "raggeds"))
+    return cast("RaggedT", interleave(parts, dim - 1, "raggeds"))
 
 
 def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
@@ -105,8 +105,8 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     [[[3, -3], [1, -1]], [[4, -4]]]
     """
     parts = parts_of(raggeds, "raggeds")
-    at = axis_of(axis, parts[0].ndim + 1)
-    return cast("RaggedT", concatenate([expand_dims(part, at) for part in parts], at))
+    dim = axis_of(axis, parts[0].ndim + 1)
+    return cast("RaggedT", concatenate([expand_dims(part, dim) for part in parts], dim))
 
 
 @eager_only()
@@ -148,11 +148,11 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     return cast("list[RaggedT]", [ragged[a:b] for a, b in pairwise(cuts)])
 
 
-def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
+def parts_of(value: Any, argument: str) -> list[Ragged[Any]]:
     """Raggeds to join: at least one, all with as many levels."""
-    if isinstance(given, RaggedBase):
+    if isinstance(value, RaggedBase):
         raise type_error(argument, "expected a list of Ragged, got one Ragged")
-    parts = as_list(given, argument, "Ragged")
+    parts = as_list(value, argument, "Ragged")
     if not parts:
         raise value_error(argument, "expected at least one part, got none")
     for p, part in enumerate(parts):
@@ -173,8 +173,8 @@ def require_same_nesting(parts: list[Ragged[Any]], depth: int, argument: str) ->
     first = parts[0]._levels[:depth]
     for p, part in enumerate(parts):
         if not same_levels(part._levels[:depth], first):
-            parted = describe_difference(part._levels[:depth], first)
-            raise value_error(argument, f"part {p} nests differently from the first: {parted}")
+            difference = describe_difference(part._levels[:depth], first)
+            raise value_error(argument, f"part {p} nests differently from the first: {difference}")
 
 
 def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
@@ -188,16 +188,16 @@ def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
             )
 
 
-def interleave(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
+def interleave(parts: list[Ragged[Any]], place: int, argument: str) -> Ragged[Any]:
     """Sequence i of a level of every part, end to end; the parts nest alike above it."""
-    first = tracing.count_of(parts[0]._levels[at])
+    first = tracing.count_of(parts[0]._levels[place])
     for p, part in enumerate(parts):
-        count = tracing.count_of(part._levels[at])
-        if tracing.known(count != first):
+        count = tracing.count_of(part._levels[place])
+        if tracing.holds_surely(count != first):
             raise value_error(argument, f"part {p} has {count} sequences, the first has {first}")
-    nests = [part._levels[at:] for part in parts]
-    rows, below = _interleave([part._values for part in parts], nests, argument)
-    result: Ragged[Any] = regroup(parts[0], rows, (*parts[0]._levels[:at], *below))
+    nests = [part._levels[place:] for part in parts]
+    rows, inner_levels = _interleave([part._values for part in parts], nests, argument)
+    result: Ragged[Any] = regroup(parts[0], rows, (*parts[0]._levels[:place], *inner_levels))
     return result
 
 
@@ -214,7 +214,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
     return backend_of(*values).concat(values, axis, "raggeds")
 
 
-def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
+def join_raggeds(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     """The sequences of each part after those of the part before it."""
     check_rows(parts, argument)
     values: list[Any] = [part._values for part in parts]
@@ -232,9 +232,9 @@ def _interleave(values: list[Any], nests: list[Levels], argument: str) -> tuple[
     if len(nests[0]) == 1:
         return rows, (level,)
     lengths = [[backend.level_array(level, "lengths", values[0]) for level in nest] for nest in nests]
-    result = [as_level(sum(each[0] for each in lengths))]
+    result = [as_level(sum(item[0] for item in lengths))]
     for d in range(1, len(nests[0])):
-        above = [flatten_levels(nest[:d]) for nest in nests]
-        inner, _ = backend.interleave([each[d] for each in lengths], above, argument)
+        outer_levels = [flatten_levels(nest[:d]) for nest in nests]
+        inner, _ = backend.interleave([item[d] for item in lengths], outer_levels, argument)
         result.append(as_level(inner))
     return rows, tuple(result)

@@ -17,20 +17,20 @@ def own_verb(name: str) -> Callable[[Any, Any, Level, Any], Any]:
 
 def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     """The largest number less the smallest one."""
-    least = None if empty is None else 0  # what is taken off `empty` in a sequence without rows
-    extremes = [backend.reduce("max", values, level, empty), backend.reduce("min", values, level, least)]
+    min_empty = None if empty is None else 0  # what is taken off `empty` in a sequence without rows
+    extremes = [backend.reduce("max", values, level, empty), backend.reduce("min", values, level, min_empty)]
     return backend.ufunc("subtract", extremes, {})
 
 
 def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     """The least of the most frequent numbers; NaN are equal, and the largest."""
-    filled = None if empty is None else backend.row_as(empty, values, "empty")[0]
+    fill = None if empty is None else backend.row_as(empty, values, "empty")[0]
     rows = backend.sort(values, level, with_places=False)[0]
     # How many rows before each equal it: the most, before the last row of what is wanted.
-    before = backend.ufunc("subtract", [backend.rank(rows, level, how) for how in ("ordinal", "min")], {})
-    place = backend.expand(backend.reduce_extreme("max", before, level, 0)[1], level)
+    repeats = backend.ufunc("subtract", [backend.rank(rows, level, how) for how in ("ordinal", "min")], {})
+    place = backend.expand(backend.reduce_extreme("max", repeats, level, 0)[1], level)
     own = backend.level_array(level, "positions", rows).reshape(-1, *(1 for _ in rows.shape[1:]))
     is_found = backend.ufunc("equal", [own, place], {})
     # The others become the first number, which is not above it.
-    least = backend.expand(backend.reduce_end(rows, level, False, filled), level)
-    return backend.reduce("max", backend.where(is_found, rows, least), level, empty)
+    first_rows = backend.expand(backend.reduce_end(rows, level, False, fill), level)
+    return backend.reduce("max", backend.where(is_found, rows, first_rows), level, empty)

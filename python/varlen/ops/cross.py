@@ -55,20 +55,20 @@ def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]
     ([[1, 1, 2, 2], []], [[7, 8, 7, 8], []])
     """
     parts = parts_of(raggeds, "raggeds")
-    at = resolve_level(level, parts[0]._levels)
-    require_same_nesting(parts, at, "raggeds")
-    units = [flatten_levels(part._levels[at:]) for part in parts]
-    for p, each in enumerate(units):
-        if len(each) != len(units[0]):
-            raise value_error("raggeds", f"part {p} has {len(each)} sequences, the first has {len(units[0])}")
+    depth = resolve_level(level, parts[0]._levels)
+    require_same_nesting(parts, depth, "raggeds")
+    units = [flatten_levels(part._levels[depth:]) for part in parts]
+    for p, unit in enumerate(units):
+        if len(unit) != len(units[0]):
+            raise value_error("raggeds", f"part {p} has {len(unit)} sequences, the first has {len(units[0])}")
     lengths = np.array([each.lengths for each in units])
     if np.prod(lengths.astype(np.float64), axis=0).sum() > 2**62:
         raise overflow_error("raggeds", "their combinations are more than 63 bits can count")
     level_of = Level.from_lengths(np.prod(lengths, axis=0))
     ids, place = level_of.row_ids, level_of.positions
     result = []
-    for part, each in zip(reversed(parts), reversed(units), strict=True):
-        place, item = np.divmod(place, each.lengths[ids])
-        rows = take(part._values, each.offsets[ids] + item)
-        result.append(part._make(rows, (*parts[0]._levels[:at], level_of)))
+    for part, unit in zip(reversed(parts), reversed(units), strict=True):
+        place, item = np.divmod(place, unit.lengths[ids])
+        rows = take(part._values, unit.offsets[ids] + item)
+        result.append(part._make(rows, (*parts[0]._levels[:depth], level_of)))
     return cast("tuple[RaggedT, ...]", tuple(reversed(result)))

@@ -91,10 +91,14 @@ def ctc_loss(
     >>> np.exp(-vl.ops.ctc_loss(log_probs, [1, 1], [2, 1], [1, 1])).round(6)
     array([0.75, 0.9 ])
     """
-    rows, units, above, labels, label_units = _ctc_inputs(log_probs, targets, lengths, target_lengths, level)
-    at, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
+    rows, units, outer_levels, labels, label_units = _ctc_inputs(
+        log_probs, targets, lengths, target_lengths, level
+    )
+    blank_id, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
     return wrap_units(
-        log_probs, backend_of(rows).ctc_loss(rows, units, labels, label_units, at, is_zero), above
+        log_probs,
+        backend_of(rows).ctc_loss(rows, units, labels, label_units, blank_id, is_zero),
+        outer_levels,
     )
 
 
@@ -145,8 +149,8 @@ def backprop_ctc_loss(
     losses = d._values if isinstance(d, RaggedBase) else as_values(d, "d")
     if tuple(losses.shape) != (len(units),):
         raise value_error("d", f"expected shape ({len(units)},), got {tuple(losses.shape)}")
-    at, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
-    gradient = backend_of(rows).backprop_ctc_loss(losses, rows, units, labels, label_units, at, is_zero)
+    blank_id, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
+    gradient = backend_of(rows).backprop_ctc_loss(losses, rows, units, labels, label_units, blank_id, is_zero)
     return same_kind(log_probs, gradient)
 
 
@@ -154,12 +158,12 @@ def _ctc_inputs(
     log_probs: Any, targets: Any, lengths: Any, target_lengths: Any, level: int
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Rows, their units and the levels above; labels and their units."""
-    rows, units, above = units_of(log_probs, lengths, level, "log_probs")
-    labels, label_units, label_above = units_of(targets, target_lengths, len(above), "targets")
-    if not same_levels(above, label_above):
-        raise value_error("targets", f"nest differently: {describe_difference(above, label_above)}")
+    rows, units, outer_levels = units_of(log_probs, lengths, level, "log_probs")
+    labels, label_units, label_levels = units_of(targets, target_lengths, len(outer_levels), "targets")
+    if not same_levels(outer_levels, label_levels):
+        raise value_error("targets", f"nest differently: {describe_difference(outer_levels, label_levels)}")
     if isinstance(rows, np.ndarray):
         labels = backend_of(labels).readable(labels)
     if isinstance(labels, np.ndarray) and not labels.size:
         labels = labels.astype(np.int64)  # of no labels there is no dtype that is wrong
-    return rows, units, above, labels, label_units
+    return rows, units, outer_levels, labels, label_units

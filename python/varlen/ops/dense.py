@@ -221,7 +221,7 @@ def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> 
 
 
 def _differ(a: Any, b: Any) -> bool:
-    return tracing.known(a != b)
+    return tracing.holds_surely(a != b)
 
 
 def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:

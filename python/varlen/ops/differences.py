@@ -52,6 +52,6 @@ def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Rows:
     >>> vl.ops.diff([3, 1, 4, 1, 5], [3, 0, 2]).to_list()
     [[-2, 3], [], [4]]
     """
-    values, units, above = units_of(X, lengths, level)
-    result, kept = backend_of(values).diff(values, units, as_int(n, "n"))
-    return ragged_like(X, result, (*above, kept))
+    values, units, outer_levels = units_of(X, lengths, level)
+    result, new_level = backend_of(values).diff(values, units, as_int(n, "n"))
+    return ragged_like(X, result, (*outer_levels, new_level))

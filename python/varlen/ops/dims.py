@@ -16,16 +16,16 @@ __all__ = ["expand_dims", "merge_dims"]
 
 def expand_dims(X: Any, axis: int) -> Any:
     """A container with one more axis, of size 1."""
-    at, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
-    if not -ndim - 1 <= at <= ndim:
-        raise value_error("axis", f"{at} is out of range: a new axis can have number 0 to {ndim}")
-    at %= ndim + 1
-    if at > len(levels):
-        shape, at = tuple(values.shape), at - len(levels)
-        return ragged_like(X, values.reshape(*shape[:at], 1, *shape[at:]), levels)
-    count, place = count_of(levels[max(at - 1, 0)]), max(at - 1, 0)
-    around = equal_lengths(count, 1) if at else equal_lengths(1, count)
-    return ragged_like(X, values, (*levels[:place], around, *levels[place:]))
+    dim, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
+    if not -ndim - 1 <= dim <= ndim:
+        raise value_error("axis", f"{dim} is out of range: a new axis can have number 0 to {ndim}")
+    dim %= ndim + 1
+    if dim > len(levels):
+        shape, dim = tuple(values.shape), dim - len(levels)
+        return ragged_like(X, values.reshape(*shape[:dim], 1, *shape[dim:]), levels)
+    count, place = count_of(levels[max(dim - 1, 0)]), max(dim - 1, 0)
+    new_level = equal_lengths(count, 1) if dim else equal_lengths(1, count)
+    return ragged_like(X, values, (*levels[:place], new_level, *levels[place:]))
 
 
 def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
@@ -37,8 +37,8 @@ def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
     depth, shape = len(levels), tuple(values.shape)
     if inner > depth:
         first = max(outer - depth, 0)
-        merged = math.prod(list(shape[first : inner - depth + 1]))
-        values = values.reshape(*shape[:first], merged, *shape[inner - depth + 1 :])
+        size = math.prod(list(shape[first : inner - depth + 1]))
+        values = values.reshape(*shape[:first], size, *shape[inner - depth + 1 :])
         if outer <= depth:
             width = math.prod(list(shape[1 : inner - depth + 1]))
             levels = (*levels[:-1], scale_level(levels[-1], width))

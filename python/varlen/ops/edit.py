@@ -101,19 +101,19 @@ def edit_distance(
     (array([0.5, 1. ]), array([[1, 0, 1],
            [0, 0, 1]]))
     """
-    by_share, counted = as_bool(normalize, "normalize"), as_bool(counts, "counts")
+    by_share, with_counts = as_bool(normalize, "normalize"), as_bool(counts, "counts")
     try:
-        rows, units, above = units_of(a, a_lengths, level, "a")
+        rows, units, outer_levels = units_of(a, a_lengths, level, "a")
     except Exception as error:
         raise name_argument(error, lengths="a_lengths") from None
     try:
-        others, other_units, other_above = units_of(b, b_lengths, len(above), "b")
+        others, other_units, other_levels = units_of(b, b_lengths, len(outer_levels), "b")
     except Exception as error:
         raise name_argument(error, lengths="b_lengths") from None
     if isinstance(rows, np.ndarray):
         others = backend_of(others).readable(others)
-    if not same_levels(above, other_above):
-        raise value_error("b", f"nests differently: {describe_difference(above, other_above)}")
-    distances, kinds = backend_of(rows).edit_distance(rows, units, others, other_units, by_share, counted)
-    distances = wrap_units(a, distances, above)
-    return (distances, wrap_units(a, kinds, above)) if counted else distances
+    if not same_levels(outer_levels, other_levels):
+        raise value_error("b", f"nests differently: {describe_difference(outer_levels, other_levels)}")
+    distances, kinds = backend_of(rows).edit_distance(rows, units, others, other_units, by_share, with_counts)
+    distances = wrap_units(a, distances, outer_levels)
+    return (distances, wrap_units(a, kinds, outer_levels)) if with_counts else distances

@@ -108,42 +108,42 @@ def einsum(
     """
     if not isinstance(equation, str):
         raise type_error("equation", f"expected a str, got {type(equation).__name__}")
-    given = {} if lengths is None else lengths
-    read = _read if tracing.is_tracing() else _known
+    by_letter = {} if lengths is None else lengths
+    read = _read if tracing.is_tracing() else _cached_read
     reading = read(
         equation,
         tuple([(len(x._levels), x._values.ndim) if isinstance(x, RaggedBase) else None for x in operands]),
-        tuple([(letter, _is_number(n)) for letter, n in given.items()]),
+        tuple([(letter, _is_number(n)) for letter, n in by_letter.items()]),
     )
     values = [
         x._values if isinstance(x, RaggedBase) else _values_of(x, name)
         for x, name in zip(operands, reading.names, strict=True)
     ]
-    model, above, nests = _nests_of(reading, operands)
-    levels, extents = _measure(reading, values, nests, given)
+    model, outer_levels, nests = _nests_of(reading, operands)
+    levels, extents = _measure(reading, values, nests, by_letter)
     backend = backend_of(*values)
     if out is not None:
-        check_output(out, *operands, *given.values())
-    beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
-    if beside is not None:
-        values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
-    found = contract(backend, reading.steps, values, levels, extents, out)
+        check_output(out, *operands, *by_letter.values())
+    array = next((x for x in values if not isinstance(x, np.ndarray)), None)
+    if array is not None:
+        values = [backend.like(x, array) if isinstance(x, np.ndarray) else x for x in values]
+    result = contract(backend, reading.steps, values, levels, extents, out)
     if model is None:
-        return found
+        return result
     if reading.prefix:
-        return ragged_like(model, found, (*above, *nested_levels(reading.prefix, levels, extents)))
-    if above and reading.sequences in reading.out:
+        return ragged_like(model, result, (*outer_levels, *nested_levels(reading.prefix, levels, extents)))
+    if outer_levels and reading.sequences in reading.out:
         if reading.out[0] != reading.sequences:
             raise value_error(
                 "equation", f"{reading.out} must begin with {reading.sequences} if there are more levels"
             )
-        return ragged_like(model, found, above)
-    return found
+        return ragged_like(model, result, outer_levels)
+    return result
 
 
-def _is_number(given: Any) -> bool:
+def _is_number(value: Any) -> bool:
     """Whether it says how long a static letter is."""
-    return type(given) is not Level and isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    return type(value) is not Level and isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 class _Nest(NamedTuple):
@@ -165,12 +165,12 @@ class _Reading(NamedTuple):
     prefix: str  # the letters of the result that are one axis
     prefixes: tuple[str, ...]  # and of each operand
     axes: tuple[int, ...]  # how many each operand has
-    shown: tuple[tuple[str, int, int], ...]  # a letter, and the operand and axis that show how long it is
+    sizes: tuple[tuple[str, int, int], ...]  # a letter, and the operand and axis that show how long it is
     said_by: dict[str, str]  # what says first how long a letter is
     nests: tuple[_Nest, ...]  # in the order of the operands
     sorted_nests: tuple[int, ...]  # those with one level say how long their letter is
     hidden: tuple[tuple[int, str], ...]  # letters that the rows of an operand alone show
-    checked: tuple[int, ...]  # operands of which the rows are still to be counted
+    open_operands: tuple[int, ...]  # operands of which the rows are still to be counted
 
 
 def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
@@ -197,68 +197,68 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
 
 
 def _read(
-    equation: str, kinds: tuple[tuple[int, int] | None, ...], said: tuple[tuple[str, bool], ...]
+    equation: str, kinds: tuple[tuple[int, int] | None, ...], lengths: tuple[tuple[str, bool], ...]
 ) -> _Reading:
     """An equation with operands, of each Ragged its levels and axes, and the letters that `lengths` has."""
     terms, out = _terms_of(equation)
     if len(kinds) != len(terms):
         raise value_error("equation", f"has {len(terms)} terms, but {len(kinds)} operands were given")
-    ragged: list[str] = []
+    ragged_letters: list[str] = []
     said_by: dict[str, str] = {}
     static: set[str] = set()
-    for letter, is_number in said:
+    for letter, is_number in lengths:
         if letter not in {x for term in terms for x in term}:
             raise value_error("lengths", f"no operand has {letter!r}")
         said_by[letter] = "lengths"
         if is_number:
             static.add(letter)
         else:
-            ragged.append(letter)
-    _sequences_of(terms, out, ragged)
+            ragged_letters.append(letter)
+    _sequences_of(terms, out, ragged_letters)
     names = tuple([f"operand {k}" for k in range(len(terms))])
     counts = {k: _levels_of(names[k], terms[k], *kind) for k, kind in enumerate(kinds) if kind is not None}
-    axes, shown = [], []
+    axes, letter_axes = [], []
     for k, term in enumerate(terms):
-        prefix = counts[k] + 1 if k in counts else prefix_of(term, ragged)
+        prefix = counts[k] + 1 if k in counts else prefix_of(term, ragged_letters)
         axes.append(len(term) - prefix + (prefix > 0))
         for axis, letter in enumerate(term[prefix:], axes[k] - len(term) + prefix):
-            shown.append((letter, k, axis))
+            letter_axes.append((letter, k, axis))
             static.add(letter)
             said_by.setdefault(letter, names[k])
     nests = [_Nest(k, terms[k][1 : count + 1], ()) for k, count in counts.items()]
     order = sorted(range(len(nests)), key=lambda j: len(nests[j].letters))
     for j in order:
         nest = nests[j]
-        new = [at for at, x in enumerate(nest.letters) if x not in ragged and x not in static]
+        new = [at for at, x in enumerate(nest.letters) if x not in ragged_letters and x not in static]
         nests[j] = nest._replace(new=tuple(new))
-        for at in new:
-            ragged.append(nest.letters[at])
-            said_by[nest.letters[at]] = names[nest.operand]
-    sequences = _sequences_of(terms, out, ragged)
-    prefixes = tuple([term[: prefix_of(term, ragged)] for term in terms])
-    known = {*static, *ragged, sequences}
+        for place in new:
+            ragged_letters.append(nest.letters[place])
+            said_by[nest.letters[place]] = names[nest.operand]
+    sequences = _sequences_of(terms, out, ragged_letters)
+    prefixes = tuple([term[: prefix_of(term, ragged_letters)] for term in terms])
+    letters = {*static, *ragged_letters, sequences}
     hidden = []
     for k, term in enumerate(terms):
-        unknown = [x for x in prefixes[k] if x not in known]
+        unknown = [x for x in prefixes[k] if x not in letters]
         for letter in unknown:
             if len(unknown) > 1:
                 raise _unknown(names[k], term, letter)
             hidden.append((k, letter))
-            known.add(letter)
+            letters.add(letter)
     for letter in sorted({x for term in terms for x in term}):
-        if letter not in known:
+        if letter not in letters:
             raise value_error("lengths", f"the length of {letter} is unknown; add it to lengths=")
-    whole = sequences + "".join(ragged)
+    nest_letters = sequences + "".join(ragged_letters)
     return _Reading(
         terms,
         out,
         names,
-        steps_of(terms, out, whole),
+        steps_of(terms, out, nest_letters),
         sequences,
-        out[: prefix_of(out, ragged)],
+        out[: prefix_of(out, ragged_letters)],
         prefixes,
         tuple(axes),
-        tuple(shown),
+        tuple(letter_axes),
         said_by,
         tuple(nests),
         tuple(order),
@@ -267,7 +267,7 @@ def _read(
     )
 
 
-_known = lru_cache(maxsize=512)(_read)
+_cached_read = lru_cache(maxsize=512)(_read)
 
 
 def _unknown(name: str, term: str, letter: str) -> ValueError:
@@ -304,13 +304,14 @@ def _sequences_of(terms: tuple[str, ...], result: str, levels: list[str]) -> str
     """The letter that counts sequences: the first of all terms with ragged letters."""
     first, owner = "", ""
     for term in (*terms, result) if levels else ():
-        ragged = [letter for letter in term if letter in levels]
-        if not ragged:
+        ragged_letters = [letter for letter in term if letter in levels]
+        if not ragged_letters:
             continue
         if term[0] in levels:
             raise value_error(
                 "equation",
-                f"{term!r} must begin with the letter of the sequences, because {ragged[0]} is ragged",
+                f"{term!r} must begin with the letter of the sequences, "
+                f"because {ragged_letters[0]} is ragged",
             )
         if first and term[0] != first:
             raise value_error(
@@ -325,19 +326,19 @@ def _sequences_of(terms: tuple[str, ...], result: str, levels: list[str]) -> str
 def _nests_of(reading: _Reading, operands: tuple[Any, ...]) -> tuple[Any, Levels, list[Levels]]:
     """The container that the result follows, the levels above those of letters, and those of each nest."""
     model: Any = None
-    above: Levels = ()
+    outer_levels: Levels = ()
     nests: list[Levels] = []
     for k, letters, _ in reading.nests:
         own = operands[k]._levels
-        at = len(own) - len(letters)
-        outer = own[:at]
+        place = len(own) - len(letters)
+        outer = own[:place]
         if model is None:
-            model, above = operands[k], outer
-        elif (above or outer) and not same_levels(above, outer):
-            difference = describe_difference(above, outer)
+            model, outer_levels = operands[k], outer
+        elif (outer_levels or outer) and not same_levels(outer_levels, outer):
+            difference = describe_difference(outer_levels, outer)
             raise value_error("", f"operand {k}: nests differently from the one before: {difference}")
-        nests.append(own[at:])
-    return model, above, nests
+        nests.append(own[place:])
+    return model, outer_levels, nests
 
 
 def _measure(
@@ -346,11 +347,11 @@ def _measure(
     """The level of each ragged letter, and how long the others are, that of sequences among them."""
     levels: dict[str, Level] = {}
     extents: dict[str, Any] = {}
-    for letter, given in lengths.items():
-        if _is_number(given):
-            extents[letter] = as_int(given, f"lengths[{letter!r}]", 0)
+    for letter, length in lengths.items():
+        if _is_number(length):
+            extents[letter] = as_int(length, f"lengths[{letter!r}]", 0)
         else:
-            levels[letter] = as_level(given)
+            levels[letter] = as_level(length)
     shapes = [x.shape for x in values]
     for k, axes in enumerate(reading.axes):
         if len(shapes[k]) != axes:
@@ -361,12 +362,12 @@ def _measure(
                 f"operand {k}: expected {axes} axes for {reading.terms[k]!r}{one}, "
                 f"got shape {tuple(shapes[k])}",
             )
-    for letter, k, axis in reading.shown:
+    for letter, k, axis in reading.sizes:
         extent = shapes[k][axis]
-        known = extents.setdefault(letter, extent)
-        if known is not extent and not _is_same(known, extent):
+        size = extents.setdefault(letter, extent)
+        if size is not extent and not _is_same(size, extent):
             raise value_error(
-                "", f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {known}"
+                "", f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {size}"
             )
     for j in reading.sorted_nests:
         _measure_nest(reading, reading.nests[j], nests[j], levels, extents)
@@ -377,7 +378,7 @@ def _measure(
         if rows == 0 or shapes[k][0] % rows:
             raise _unknown(reading.names[k], reading.terms[k], letter)
         extents[letter] = shapes[k][0] // rows
-    for k in () if tracing.is_tracing() else reading.checked:
+    for k in () if tracing.is_tracing() else reading.open_operands:
         prefix = reading.prefixes[k]
         rows = rows_of_prefix(prefix, levels, extents)
         if rows != shapes[k][0]:
@@ -392,8 +393,8 @@ def _measure_nest(
 ) -> None:
     """The lengths that a Ragged brings; ValueError where those of its letters are others."""
     letters = nest.letters
-    for at in nest.new:
-        levels[letters[at]] = own[0] if at == 0 else _lengths_of_units(own[: at + 1])
+    for place in nest.new:
+        levels[letters[place]] = own[0] if place == 0 else _lengths_of_units(own[: place + 1])
     if tracing.is_tracing() or (len(own) == 1 and levels.get(letters) is own[0]):
         return
     for letter in letters:
@@ -403,16 +404,16 @@ def _measure_nest(
                 f"operand {nest.operand}: has {len(own[0])} sequences for {letter}, "
                 f"{reading.said_by[letter]} {len(levels[letter])}",
             )
-    wanted = [levels[x] if x in levels else extents[x] for x in letters]
-    difference = _core.nest_difference(own, wanted)
+    targets = [levels[x] if x in levels else extents[x] for x in letters]
+    difference = _core.nest_difference(own, targets)
     if difference is not None:
-        at, unit, i = difference
-        expected = wanted[at] if letters[at] not in levels else wanted[at].lengths[i]
+        place, unit, i = difference
+        expected = targets[place] if letters[place] not in levels else targets[place].lengths[i]
         raise value_error(
             "",
-            f"operand {nest.operand}: {letters[at]} of {reading.terms[nest.operand]!r} is "
-            f"{own[at].lengths[unit]} long in sequence {i}, "
-            f"that of {reading.said_by[letters[at]]} {expected}",
+            f"operand {nest.operand}: {letters[place]} of {reading.terms[nest.operand]!r} is "
+            f"{own[place].lengths[unit]} long in sequence {i}, "
+            f"that of {reading.said_by[letters[place]]} {expected}",
             row=i,
         )
 
@@ -426,19 +427,19 @@ def _lengths_of_units(levels: Levels) -> Level:
         row_ids = in_graph(level).row_ids
         units = row_ids if units is None else units[row_ids]
     lengths = in_graph(levels[-1]).lengths
-    made: Any = tracing.level_of(tracing.tensors.last_of_units(lengths, units, tracing.count_of(levels[0])))
-    return made  # type: ignore[no-any-return]
+    result: Any = tracing.level_of(tracing.tensors.last_of_units(lengths, units, tracing.count_of(levels[0])))
+    return result  # type: ignore[no-any-return]
 
 
 def _count_sequences(reading: _Reading, levels: Mapping[str, Level], extents: dict[str, Any]) -> None:
     """Refuse counts of sequences that differ."""
     first, count = "", 0
     for letter, level in levels.items():
-        here = tracing.count_of(level)
+        own_count = tracing.count_of(level)
         if not first:
-            first, count = letter, here
-        elif not _is_same(here, count):
-            raise value_error("lengths", f"{letter} has {here} sequences, {first} has {count}")
+            first, count = letter, own_count
+        elif not _is_same(own_count, count):
+            raise value_error("lengths", f"{letter} has {own_count} sequences, {first} has {count}")
     sequences = reading.sequences
     if not _is_same(extents.setdefault(sequences, count), count):
         raise value_error(

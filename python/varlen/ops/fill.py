@@ -65,6 +65,6 @@ def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Ro
     empty = level.lengths == 0
     row = row_as(default, values, "default")
     result = backend_of(values).insert_row(values, level.offsets[:-1][empty], row)
-    grown = Level.from_lengths(np.where(empty, 1, level.lengths))
-    r = ragged_like(X, result, (*levels[:-1], grown))
+    new_level = Level.from_lengths(np.where(empty, 1, level.lengths))
+    r = ragged_like(X, result, (*levels[:-1], new_level))
     return r, wrap_units(r, like(empty, values), levels[:-1])

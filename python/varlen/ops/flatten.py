@@ -189,6 +189,6 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     )
 
 
-def _check_rows(needed: int, rows: int, what: str) -> None:
-    if needed != rows:
-        raise value_error("lengths", f"{what} {needed}, but X has {rows} rows")
+def _check_rows(total: int, rows: int, what: str) -> None:
+    if total != rows:
+        raise value_error("lengths", f"{what} {total}, but X has {rows} rows")

@@ -87,38 +87,40 @@ def gather(
     [[4, 3], [], [5]]
     """
     if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
-        shown = type(indices) is list or type(indices) is np.ndarray
-        traced = tracing.is_tracing() if shown else tracing.is_traced(indices)
-        plain = not batch_dims and not isinstance(indices, RaggedBase) and not traced
+        is_plain = type(indices) is list or type(indices) is np.ndarray
+        in_graph = tracing.is_tracing() if is_plain else tracing.is_traced(indices)
+        plain = not batch_dims and not isinstance(indices, RaggedBase) and not in_graph
         numbers = row_of_ints(indices) if plain else None
         if numbers is not None and _core.in_range(numbers, len(X)):
             return _subscript(X, numbers)
     values, levels = rows_and_levels(X, lengths)
     depth = len(levels)
     ndim = depth + values.ndim
-    shared = as_int(batch_dims, "batch_dims")
-    at = axis_of(shared if axis is None else axis, ndim, "batch_dims" if axis is None else "axis")
+    batch_depth = as_int(batch_dims, "batch_dims")
+    dim = axis_of(batch_depth if axis is None else axis, ndim, "batch_dims" if axis is None else "axis")
     if tracing.is_traced(indices._values if isinstance(indices, RaggedBase) else indices):
         graph: Any = backend_of(values)
-        picked, nest = graph.gather_axis(values, levels, indices, at, shared)
-        return ragged_like(X, picked, nest) if nest else picked
-    if shared > min(at, depth):
-        raise value_error("batch_dims", f"expected at most {min(at, depth)}, got {shared}")
-    if at > depth:
-        return ragged_like(X, _gathered_in_rows(values, indices, at - depth, shared), levels)
-    ids, nest = _nested_down(indices, "indices", max(shared, 1))
+        result, nest = graph.gather_axis(values, levels, indices, dim, batch_depth)
+        return ragged_like(X, result, nest) if nest else result
+    if batch_depth > min(dim, depth):
+        raise value_error("batch_dims", f"expected at most {min(dim, depth)}, got {batch_depth}")
+    if dim > depth:
+        return ragged_like(X, _gathered_in_rows(values, indices, dim - depth, batch_depth), levels)
+    ids, nest = _nested_down(indices, "indices", max(batch_depth, 1))
     ids = whole_numbers(ids, "indices")
-    kept = max(shared - 1, 0)
-    if not same_levels(nest[:kept], levels[:kept]):
-        raise value_error("indices", f"nest differently: {describe_difference(levels[:kept], nest[:kept])}")
-    if at == 0:
+    prefix = max(batch_depth - 1, 0)
+    if not same_levels(nest[:prefix], levels[:prefix]):
+        raise value_error(
+            "indices", f"nest differently: {describe_difference(levels[:prefix], nest[:prefix])}"
+        )
+    if dim == 0:
         _in_range(ids, len(levels[0]))
         return _take_items(X, values, levels, ids, nest)
-    ids, inner = _numbers_of(ids, nest[kept:], levels, at, shared)
-    level = levels[at - 1]
+    ids, inner = _numbers_of(ids, nest[prefix:], levels, dim, batch_depth)
+    level = levels[dim - 1]
     sequences = flatten_levels(inner).row_ids if inner else np.arange(len(level))
-    _in_range(ids, level.lengths[sequences], sequences, at > shared)
-    return _take_items(X, values, levels[at:], level.offsets[sequences] + ids, (*levels[: at - 1], *inner))
+    _in_range(ids, level.lengths[sequences], sequences, dim > batch_depth)
+    return _take_items(X, values, levels[dim:], level.offsets[sequences] + ids, (*levels[: dim - 1], *inner))
 
 
 @overload
@@ -174,70 +176,72 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     """
     values, levels = rows_and_levels(X, lengths)
     ndim = len(levels) + values.ndim
-    given, nest = nested(mask, "mask")
-    one_device(given, "mask", values, "X")
-    axes = len(nest) + given.ndim
+    bools, nest = nested(mask, "mask")
+    one_device(bools, "mask", values, "X")
+    axes = len(nest) + bools.ndim
     if axes > ndim:
         raise value_error("mask", f"has {axes} axes, X has {ndim}")
-    given, nest = _nested_down(mask, "mask", axes)
+    bools, nest = _nested_down(mask, "mask", axes)
     inner = new_ragged(values, levels)
     values, levels = nested(inner, "X", max(axes, len(levels) + 1))
     if not same_levels(nest, levels[: axes - 1]):
         raise value_error("mask", f"nests differently: {describe_difference(levels[: axes - 1], nest)}")
-    keep = as_bools(given, mask, "mask")
+    keep = as_bools(bools, mask, "mask")
     count = tracing.count_of(levels[0])
-    if not nest and tracing.known(keep.shape[0] != count):
+    if not nest and tracing.holds_surely(keep.shape[0] != count):
         raise value_error("mask", f"has {len(keep)} entries for {count} sequences")
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
-    kept = backend_of(keep).true_places(keep)
-    return _take_items(X, values, levels[axes - 1 :], kept, () if flatten else nest)
+    places = backend_of(keep).true_places(keep)
+    return _take_items(X, values, levels[axes - 1 :], places, () if flatten else nest)
 
 
-def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:
+def _nested_down(value: Any, argument: str, axes: int) -> tuple[Any, Levels]:
     """Numbers, and levels for all axes before theirs, of which there are `axes` or more."""
-    values, nest = nested(given, argument, axes)
+    values, nest = nested(value, argument, axes)
     inner = new_ragged(values, nest) if nest else values
     return nested(inner, argument, len(nest) + values.ndim)
 
 
-def _numbers_of(ids: Ints, inner: Levels, levels: Levels, at: int, shared: int) -> tuple[Any, Levels]:
-    """The numbers that each sequence of level `at` - 1 takes, from those of the batch that it is in."""
-    if shared == 0:
+def _numbers_of(ids: Ints, inner: Levels, levels: Levels, dim: int, batch_depth: int) -> tuple[Any, Levels]:
+    """The numbers that each sequence of level `dim` - 1 takes, from those of the batch that it is in."""
+    if batch_depth == 0:
         first = len(inner[0]) if inner else len(ids)
         inner = (Level.from_offsets(np.array([0, first])), *inner)
     else:
-        count, given = len(levels[shared - 1]), len(inner[0] if inner else ids)
-        if given != count:
-            raise value_error("indices", f"has {given} sequences, level {shared - 1} has {count}")
-    if at == shared:
+        count, own_count = len(levels[batch_depth - 1]), len(inner[0] if inner else ids)
+        if own_count != count:
+            raise value_error("indices", f"has {own_count} sequences, level {batch_depth - 1} has {count}")
+    if dim == batch_depth:
         return ids, inner
-    n = len(levels[at - 1])
-    batch_of = flatten_levels(levels[shared - 1 : at - 1]).row_ids if shared else np.zeros(n, np.int64)
+    n = len(levels[dim - 1])
+    batch_of = (
+        flatten_levels(levels[batch_depth - 1 : dim - 1]).row_ids if batch_depth else np.zeros(n, np.int64)
+    )
     if not inner:
         return ids[batch_of], inner
     return _core.gather(ids, inner, batch_of)
 
 
-def _take_items(X: Any, values: Any, below: Levels, rows: Ints, above: Levels) -> Any:
+def _take_items(X: Any, values: Any, inner_levels: Levels, rows: Ints, outer_levels: Levels) -> Any:
     """Items of an axis by their numbers in the whole, with what nests below them, under levels above."""
-    if below:
-        values, below = backend_of(values).gather(values, below, rows)
+    if inner_levels:
+        values, inner_levels = backend_of(values).gather(values, inner_levels, rows)
     else:
         values = take(values, rows)
-    levels = (*above, *below)
+    levels = (*outer_levels, *inner_levels)
     return ragged_like(X, values, levels) if levels else values
 
 
-def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
-    if shared or isinstance(indices, RaggedBase):
+def _gathered_in_rows(values: Any, indices: Any, axis: int, batch_depth: int) -> Any:
+    if batch_depth or isinstance(indices, RaggedBase):
         raise value_error("indices", "along an axis of the rows, expected an array and batch_dims=0")
     ids = whole_numbers(indices, "indices")
     _in_range(ids.reshape(-1), values.shape[axis])
     return as_values(values[(slice(None),) * axis + (like(ids, values),)])
 
 
-def _in_range(ids: Ints, sizes: Any, sequences: Ints | None = None, repeated: bool = False) -> None:
+def _in_range(ids: Ints, sizes: Any, sequences: Ints | None = None, is_repeat: bool = False) -> None:
     """Refuse numbers of items that are not there; repeated ones do not stand where the caller put them."""
     if sequences is None and ids.ndim == 1 and _core.in_range(ids, sizes):
         return
@@ -246,5 +250,5 @@ def _in_range(ids: Ints, sizes: Any, sequences: Ints | None = None, repeated: bo
         k = int(bad.argmax())
         size = np.broadcast_to(sizes, ids.shape)[k]
         where = "" if sequences is None else f" of sequence {sequences[k]}"
-        which = f"{ids[k]}" if repeated else f"entry {k} is {ids[k]},"
+        which = f"{ids[k]}" if is_repeat else f"entry {k} is {ids[k]},"
         raise index_error("indices", f"{which} out of range for {size} items{where}")

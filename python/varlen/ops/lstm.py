@@ -147,14 +147,14 @@ def _forward(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any, training: bo
 def _sizes(size_at_t: Any, argument: str) -> list[int]:
     """Sizes of the steps, which never increase."""
     try:
-        given = as_ints(size_at_t)
-        Level.from_lengths(given)  # refuses what is no such list
+        numbers = as_ints(size_at_t)
+        Level.from_lengths(numbers)  # refuses what is no such list
     except Exception as error:
         raise name_argument(error, lengths=argument) from None
-    sizes = np.array(given, np.int64)
-    more = np.flatnonzero(np.diff(sizes) > 0)
-    if len(more):
-        t = int(more[0]) + 1
+    sizes = np.array(numbers, np.int64)
+    rises = np.flatnonzero(np.diff(sizes) > 0)
+    if len(rises):
+        t = int(rises[0]) + 1
         raise value_error(argument, f"step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
     result: list[int] = sizes.tolist()
     return result

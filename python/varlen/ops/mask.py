@@ -76,11 +76,11 @@ def mask(
     level, values = _level_and_kind(lengths)
     backend = backend_of(values, level)
     try:
-        there = backend.mask(level, max_len, padding_side, width, pad_to_multiple_of, max_bytes, values)
+        result = backend.mask(level, max_len, padding_side, width, pad_to_multiple_of, max_bytes, values)
     except (TypeError, ValueError, OverflowError) as error:
         named = name_argument(over_limit(error), pad_to_multiple="pad_to_multiple_of", mask="width")
         raise named from None
-    return cast("RowsT", there)
+    return cast("RowsT", result)
 
 
 def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
@@ -225,18 +225,18 @@ def block_mask(
     if out is not None:
         check_output(out, lengths)
     level, values = _counted_level_and_kind(lengths)
-    before, behind = window if isinstance(window, (tuple, list)) else (window, window)
-    before, behind = (None if x is None else as_int(x, "window") for x in (before, behind))
+    lookback, lookahead = window if isinstance(window, (tuple, list)) else (window, window)
+    lookback, lookahead = (None if x is None else as_int(x, "window") for x in (lookback, lookahead))
     if as_bool(causal, "causal"):
-        behind = 0
+        lookahead = 0
     backend = backend_of(values, out, dtype)
     try:
-        return cast("RowsT", backend.block_mask(level, dtype, before, behind, out, max_bytes, values))
+        return cast("RowsT", backend.block_mask(level, dtype, lookback, lookahead, out, max_bytes, values))
     except ValueError as error:
         raise over_limit(error) from None
 
 
-def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
+def _level_and_kind(lengths: Any, place: int = -1) -> tuple[Level, Any]:
     """The level that cuts all rows, and an array or tensor of the kind of the result."""
     if isinstance(lengths, RaggedBase):
         levels, values = lengths._levels, lengths._values
@@ -246,13 +246,13 @@ def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
             values = None if tracing.is_tracing() else on_tensors(nothing_beside, lengths)
         else:
             values = lengths if hasattr(lengths, "detach") or is_on_device(lengths) else None
-    units = levels[-1] if at == -1 else flatten_levels(levels[resolve_level(at, levels) :])
+    units = levels[-1] if place == -1 else flatten_levels(levels[resolve_level(place, levels) :])
     return units, _HOST if values is None else values
 
 
-def _counted_level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
+def _counted_level_and_kind(lengths: Any, place: int = -1) -> tuple[Level, Any]:
     """The same, where as many rows as lengths say are made: of lengths without a level that waits."""
-    level, values = _level_and_kind(lengths, at)
+    level, values = _level_and_kind(lengths, place)
     if not isinstance(lengths, RaggedBase):
         count_rows([level], lengths)
     return level, values

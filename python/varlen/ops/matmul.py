@@ -121,28 +121,28 @@ def _multiply_rows(a: Ragged[Any], b: Any) -> Ragged[Any]:
 class _Operand:
     values: Any
     blocks: Blocks
-    above: Levels | None
+    outer_levels: Levels | None
     by_rows: Level | None
-    fixed: tuple[int | None, int | None]
+    fixed_sizes: tuple[int | None, int | None]
 
     @property
     def sizes(self) -> tuple[int | None, int | None]:
         """Rows and columns as they are taken, where all matrices have as many."""
-        return self.fixed[::-1] if self.blocks.transposed else self.fixed
+        return self.fixed_sizes[::-1] if self.blocks.is_transposed else self.fixed_sizes
 
 
-def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
+def _matrices(x: Any, argument: str, transpose: bool) -> _Operand:
     if not isinstance(x, RaggedBase):
         values = as_values(x, argument)
         if values.ndim != 3:
             raise value_error(argument, f"expected (n, p, q), got shape {tuple(values.shape)}")
         n, p, q = values.shape
-        blocks = Blocks(np.full(n, p), np.full(n, q), transposed)
+        blocks = Blocks(np.full(n, p), np.full(n, q), transpose)
         return _Operand(values.reshape(-1), blocks, None, None, (p, q))
     values, levels = x._values, x._levels
     if values.ndim == 2:
         level, width = levels[-1], values.shape[1]
-        blocks = Blocks(level.lengths, np.full(len(level), width), transposed)
+        blocks = Blocks(level.lengths, np.full(len(level), width), transpose)
         return _Operand(values.reshape(-1), blocks, levels[:-1], level, (None, width))
     if values.ndim > 2 or len(levels) < 2:
         what = f"rows of shape {tuple(values.shape[1:])}" if values.ndim > 2 else "plain numbers at one level"
@@ -160,14 +160,16 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
             f"sequence {i} is not a matrix: row {level.positions[k]} has "
             f"{inner.lengths[k]} columns, row 0 has {widths[i]}",
         )
-    return _Operand(values, Blocks(level.lengths, widths, transposed), levels[:-2], level, (None, None))
+    return _Operand(values, Blocks(level.lengths, widths, transpose), levels[:-2], level, (None, None))
 
 
 def _by_sequence(A: _Operand, B: _Operand, model: Any) -> Any:
     one_device(B.values, "b", A.values, "a")
-    above = A.above if A.above is not None else B.above or ()
-    if B.above is not None and not same_levels(above, B.above):
-        raise value_error("b", f"nests differently from a: {describe_difference(above, B.above)}")
+    outer_levels = A.outer_levels if A.outer_levels is not None else B.outer_levels or ()
+    if B.outer_levels is not None and not same_levels(outer_levels, B.outer_levels):
+        raise value_error(
+            "b", f"nests differently from a: {describe_difference(outer_levels, B.outer_levels)}"
+        )
     n, count = len(A.blocks.rows), len(B.blocks.rows)
     if n != count:
         raise value_error("b", f"has {count} matrices, a has {n}")
@@ -180,14 +182,14 @@ def _by_sequence(A: _Operand, B: _Operand, model: Any) -> Any:
     backend = backend_of(A.values, B.values)
     a, b = backend.promote_pair(A.values, B.values)
     # Sizes that were open are known now.
-    ta, tb = A.blocks.transposed, B.blocks.transposed
+    ta, tb = A.blocks.is_transposed, B.blocks.is_transposed
     one, two = Blocks(*((K, P) if ta else (P, K)), ta), Blocks(*((K, Q)[::-1] if tb else (K, Q)), tb)
     result = backend.product(a, one, b, two)
     p, q = A.sizes[0], B.sizes[1]
     if p is not None and q is not None:
         block = result.reshape(n, p, q)
-        return model._make(block, above) if above else block
+        return model._make(block, outer_levels) if outer_levels else block
     by_rows = A.by_rows if A.by_rows is not None and not ta else Level.from_lengths(P)
     if q is not None:
-        return model._make(result.reshape(by_rows.total, q), (*above, by_rows))
-    return model._make(result, (*above, by_rows, Level.from_lengths(Q[by_rows.row_ids])))
+        return model._make(result.reshape(by_rows.total, q), (*outer_levels, by_rows))
+    return model._make(result, (*outer_levels, by_rows, Level.from_lengths(Q[by_rows.row_ids])))

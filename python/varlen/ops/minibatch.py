@@ -148,11 +148,11 @@ def multibatch(
     """
     count = _count(sequence, "sequence")
     for k, other in enumerate(others):
-        if (found := _count(other, f"others[{k}]")) != count:
-            raise value_error(f"others[{k}]", f"has {found} items, sequence has {count}")
-    every = (sequence, *others)
+        if (other_count := _count(other, f"others[{k}]")) != count:
+            raise value_error(f"others[{k}]", f"has {other_count} items, sequence has {count}")
+    parts = (sequence, *others)
     cuts = _cuts(size, count)
-    return _batches(cuts, lambda key: [take(one, key) for one in every], shuffle, buffer, seed)
+    return _batches(cuts, lambda key: [take(one, key) for one in parts], shuffle, buffer, seed)
 
 
 def _count(sequence: Any, argument: str) -> int:
@@ -176,19 +176,19 @@ def _cuts(size: Any, count: int) -> list[int]:
 def _batches(
     cuts: list[int], batch: Callable[[Any], T], shuffle: bool, buffer: int, seed: Any
 ) -> SizedGenerator[T]:
-    most = as_int(buffer, "buffer", 1)
+    limit = as_int(buffer, "buffer", 1)
     rng = np.random.default_rng(seed) if shuffle else None
 
     def items() -> Iterator[T]:
         order = None if rng is None else rng.permutation(cuts[-1])
-        kept: list[T] = []
+        batches: list[T] = []
         for begin, end in pairwise(cuts):
             key = slice(begin, end)
-            kept.append(batch(key if order is None else order[key]))
-            if len(kept) >= most:
-                yield from kept
-                kept = []
-        yield from kept
+            batches.append(batch(key if order is None else order[key]))
+            if len(batches) >= limit:
+                yield from batches
+                batches = []
+        yield from batches
 
     return SizedGenerator(items, len(cuts) - 1)
 
@@ -199,8 +199,8 @@ def take(batch: Any, key: Any) -> Any:
         return batch[key]
     index = index_array(key)
     if isinstance(batch, (list, tuple)):
-        chosen = np.arange(len(batch))[index].tolist()
-        items = [batch[i] for i in chosen]
+        places = np.arange(len(batch))[index].tolist()
+        items = [batch[i] for i in places]
         return items if isinstance(batch, list) else tuple(items)
     return (
         batch[backend_of(batch).like(index, batch)]

@@ -30,20 +30,20 @@ def reduce_rows(
     if out is not None:
         check_output(out, X, lengths)
     if axis is None:
-        values, units, above = units_of(X, lengths, level)
+        values, units, outer_levels = units_of(X, lengths, level)
         if dtype is None and overflow is WRAP and op not in COMPOSED:
             rows = backend_of(values).reduce(op, values, units, empty, out, ddof)
         else:
             rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
-        return regroup(X, rows, above) if above else rows
+        return regroup(X, rows, outer_levels) if outer_levels else rows
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
-    values, units, above, is_one = rows_along_axes(values, levels, axes)
+    values, units, outer_levels, is_one = rows_along_axes(values, levels, axes)
     rows = _rows_of(op, values, units, empty, None if is_one else out, ddof, dtype, overflow, axis)
     if is_one:
         row = rows[0]
         return row if out is None else backend_of(rows).assign(out, row)
-    return wrap_units(X, rows, above)
+    return wrap_units(X, rows, outer_levels)
 
 
 def _rows_of(
@@ -62,15 +62,15 @@ def _rows_of(
     return accumulate("reduce", op, values, units, options, dtype, overflow, out, where)
 
 
-def wrap_units(X: Any, rows: Any, above: Any) -> Any:
+def wrap_units(X: Any, rows: Any, outer_levels: Any) -> Any:
     """Rows of units, under the levels above them where there are such: then of the class of X."""
-    return regroup(X, rows, above) if above else rows
+    return regroup(X, rows, outer_levels) if outer_levels else rows
 
 
 def count_rows(X: Any, lengths: Any, level: int) -> Any:
     """How many rows each sequence of a level has."""
-    values, units, above = units_of(X, lengths, level)
-    return wrap_units(X, backend_of(values).level_array(units, "lengths", values), above)
+    values, units, outer_levels = units_of(X, lengths, level)
+    return wrap_units(X, backend_of(values).level_array(units, "lengths", values), outer_levels)
 
 
 def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
@@ -80,25 +80,25 @@ def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, wh
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"
         raise value_error(name, "cannot be combined with which=True")
-    values, units, above = units_of(X, lengths, level)
-    found, places = backend_of(values).reduce_extreme(op, values, units, empty)
-    return wrap_units(X, found, above), wrap_units(X, places, above)
+    values, units, outer_levels = units_of(X, lengths, level)
+    extremes, places = backend_of(values).reduce_extreme(op, values, units, empty)
+    return wrap_units(X, extremes, outer_levels), wrap_units(X, places, outer_levels)
 
 
 def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> Any:
     """The place of the largest or smallest number of each sequence."""
     if axis is None:
-        values, units, above = units_of(X, lengths, level)
+        values, units, outer_levels = units_of(X, lengths, level)
         places = _places_of(op, values, units, empty)
-        return regroup(X, places, above) if above else places
+        return regroup(X, places, outer_levels) if outer_levels else places
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
-        ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
-        raise value_error("axis", f"which=True needs axis={ragged}, got {axis!r}")
-    values, units, above, is_one = rows_along_axes(values, levels, axes)
+        choices = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
+        raise value_error("axis", f"which=True needs axis={choices}, got {axis!r}")
+    values, units, outer_levels, is_one = rows_along_axes(values, levels, axes)
     places = _places_of(op, values, units, empty)
-    return places[0] if is_one else wrap_units(X, places, above)
+    return places[0] if is_one else wrap_units(X, places, outer_levels)
 
 
 def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
@@ -113,7 +113,7 @@ def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
 
 def end_row(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     """The first or last row of each sequence."""
-    values, units, above = units_of(X, lengths, level)
+    values, units, outer_levels = units_of(X, lengths, level)
     row = None if empty is None else row_as(empty, values, "empty")[0]
     rows = backend_of(values).reduce_end(values, units, last, row)
-    return regroup(X, rows, above) if above else rows
+    return regroup(X, rows, outer_levels) if outer_levels else rows

@@ -84,6 +84,6 @@ def reduce_dense(
         raise value_error("lengths", f"expected lengths of one level, got {len(levels)}")
     if getattr(dense, "requires_grad", False):
         count_rows(levels, lengths)  # the gradient makes as many rows
-    given = EMPTY[op] if empty is ... else empty
-    rows: RowsT = backend_of(dense).reduce_dense(op, dense, levels[0], padding_side, given, out, ddof)
+    empty_value = EMPTY[op] if empty is ... else empty
+    rows: RowsT = backend_of(dense).reduce_dense(op, dense, levels[0], padding_side, empty_value, out, ddof)
     return rows

@@ -35,8 +35,8 @@ def scan_rows(
             rows = _scan(op, values, units, exclusive, reverse, out, dtype, overflow)
         return same_kind(X, rows)
     values, levels = rows_along(X, lengths, axis, level)
-    rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
-    result = back(_scan(op, rows, units, exclusive, reverse, None, dtype, overflow, axis))
+    rows, units, restore = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    result = restore(_scan(op, rows, units, exclusive, reverse, None, dtype, overflow, axis))
     return same_kind(X, result if out is None else backend_of(rows).assign(out, result))
 
 
@@ -75,5 +75,5 @@ def scanned_extreme(
     if out is not None:
         check_output(out, X, lengths)
     values, units, _ = units_of(X, lengths, level)
-    found, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
-    return same_kind(X, found), same_kind(X, places)
+    extremes, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
+    return same_kind(X, extremes), same_kind(X, places)

@@ -69,25 +69,25 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     >>> vl.ops.searchsorted([1, 3, 5, 2], [4, 3], [3, 1])
     array([2, 1])
     """
-    values, units, above = units_of(X, lengths, level)
-    at = len(above)
-    given, nest = nested(v, "v", at + 1)
-    one_device(given, "v", values, "X")
-    if not same_levels(nest[:at], above):
-        raise value_error("v", f"nests differently: {describe_difference(above, nest[:at])}")
-    count = len(nest[at]) if len(nest) > at else len(given)
+    values, units, outer_levels = units_of(X, lengths, level)
+    depth = len(outer_levels)
+    queries, nest = nested(v, "v", depth + 1)
+    one_device(queries, "v", values, "X")
+    if not same_levels(nest[:depth], outer_levels):
+        raise value_error("v", f"nests differently: {describe_difference(outer_levels, nest[:depth])}")
+    count = len(nest[depth]) if len(nest) > depth else len(queries)
     if count != len(units):
         raise value_error("v", f"has {count} sequences, expected {len(units)}")
     sequences = np.arange(count)
-    for below in nest[at:]:
-        sequences = sequences[below.row_ids]
-    shape = tuple(given.shape)
+    for inner_level in nest[depth:]:
+        sequences = sequences[inner_level.row_ids]
+    shape = tuple(queries.shape)
     sequences = np.repeat(sequences, int(np.prod(shape[1:]))) if len(shape) > 1 else sequences
     one_of(side, "side", ("left", "right"))
-    asked = given.reshape(-1)
-    if values.ndim != 1 or asked.ndim != 1:
+    keys = queries.reshape(-1)
+    if values.ndim != 1 or keys.ndim != 1:
         raise value_error("values", "expected plain numbers in both, not rows with axes")
     if isinstance(values, np.ndarray):
-        values, asked = (backend_of(each).readable(each) for each in (values, asked))
-    found = backend_of(values).search(values, units, asked, sequences, side).reshape(shape)
-    return ragged_like(v if isinstance(v, RaggedBase) else X, found, nest) if nest else found
+        values, keys = (backend_of(item).readable(item) for item in (values, keys))
+    places = backend_of(values).search(values, units, keys, sequences, side).reshape(shape)
+    return ragged_like(v if isinstance(v, RaggedBase) else X, places, nest) if nest else places

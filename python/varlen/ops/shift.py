@@ -260,10 +260,10 @@ def _negate(by: Any) -> Any:
     """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
-    each = np.asarray(as_ints(by))
-    if each.size == 0:
-        return each.astype(np.int64)
-    return -each.astype(np.int64) if each.dtype.kind in "iu" else by
+    moves = np.asarray(as_ints(by))
+    if moves.size == 0:
+        return moves.astype(np.int64)
+    return -moves.astype(np.int64) if moves.dtype.kind in "iu" else by
 
 
 def _move(verb: str, X: Any, lengths: Any, level: int, out: Any, *options: Any) -> Any:
@@ -275,25 +275,25 @@ def _move(verb: str, X: Any, lengths: Any, level: int, out: Any, *options: Any) 
     else:
         values, levels = rows_and_levels(X, lengths)
     innermost = len(levels) - 1
-    at = innermost if type(level) is int and level == -1 else resolve_level(level, levels)
-    if at == innermost:
-        return regroup(X, getattr(backend_of(values), verb)(values, levels[at], *options, out), levels)
+    place = innermost if type(level) is int and level == -1 else resolve_level(level, levels)
+    if place == innermost:
+        return regroup(X, getattr(backend_of(values), verb)(values, levels[place], *options, out), levels)
     if out is not None:
         raise value_error("out", f"at level {level} whole sequences move; leave it out")
     if verb == "shift" and not is_zero(options[1]):
         raise value_error(
             "fill", f"at level {level} gaps become empty sequences; leave it out; got {options[1]!r}"
         )
-    return _move_units(verb, X, values, levels, at, *options)
+    return _move_units(verb, X, values, levels, place, *options)
 
 
 @eager_only("a level above the innermost of reverse, roll or shift")
-def _move_units(verb: str, X: Any, values: Any, levels: Levels, at: int, *options: Any) -> Any:
+def _move_units(verb: str, X: Any, values: Any, levels: Levels, place: int, *options: Any) -> Any:
     """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
-    count = levels[at].total
+    count = levels[place].total
     options = (options[0], count) if verb == "shift" else options
-    order = getattr(arrays, verb)(np.arange(count), levels[at], *options)
-    offsets = levels[at + 1].offsets
-    inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
-    rows, moved = backend_of(values).apply_rows(values, lambda each: _core.gather(each, inner, order))
-    return X._make(rows, (*levels[: at + 1], *moved))
+    order = getattr(arrays, verb)(np.arange(count), levels[place], *options)
+    offsets = levels[place + 1].offsets
+    inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[place + 2 :])
+    rows, new_levels = backend_of(values).apply_rows(values, lambda part: _core.gather(part, inner, order))
+    return X._make(rows, (*levels[: place + 1], *new_levels))

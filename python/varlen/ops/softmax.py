@@ -134,8 +134,8 @@ def exponentiate(
     else:
         if inplace:
             out = rows_of(X, "X")
-        values, units, back = _rows_in_line(X, lengths, axis, level)
-        result = back(backend_of(values).softmax(values, units, log, temperature))
+        values, units, restore = _rows_in_line(X, lengths, axis, level)
+        result = restore(backend_of(values).softmax(values, units, log, temperature))
         try:
             result = result if out is None else backend_of(result).assign(out, result)
         except (TypeError, ValueError) as error:
@@ -148,16 +148,16 @@ def _softmax_gradient(
 ) -> Any:
     if out is not None:
         check_output(out, dY, Y, lengths)
-    given, y = rows_of(dY, "dY"), rows_of(Y, "Y")
-    if y.shape != given.shape:
-        raise value_error("Y", f"expected the shape of dY, {tuple(given.shape)}, got {tuple(y.shape)}")
+    gradient, y = rows_of(dY, "dY"), rows_of(Y, "Y")
+    if y.shape != gradient.shape:
+        raise value_error("Y", f"expected the shape of dY, {tuple(gradient.shape)}, got {tuple(y.shape)}")
     if axis is None:
         rows, units, _ = units_of(dY, lengths, level, "dY")
         result = backend_of(rows).backprop_softmax(rows, y, units, log, temperature, out)
     else:
-        rows, units, back = _rows_in_line(dY, lengths, axis, level, "dY")
+        rows, units, restore = _rows_in_line(dY, lengths, axis, level, "dY")
         y = _rows_in_line(same_kind(dY, y), lengths, axis, level, "Y")[0]
-        result = back(backend_of(rows).backprop_softmax(rows, y, units, log, temperature))
+        result = restore(backend_of(rows).backprop_softmax(rows, y, units, log, temperature))
         result = result if out is None else backend_of(result).assign(out, result)
     return same_kind(dY, result)
 

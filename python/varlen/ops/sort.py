@@ -214,19 +214,19 @@ def topk(
     array([[ 4,  3],
            [ 5, -9]])
     """
-    values, units, above = units_of(X, lengths, level)
-    backend, most = backend_of(values), as_int(k, "k", 1)
+    values, units, outer_levels = units_of(X, lengths, level)
+    backend, count = backend_of(values), as_int(k, "k", 1)
     # How many rows are the best of lengths on a device nobody knows; a rectangle of them holds any number.
     as_blocks = as_bool(dense, "dense")
-    first = None if as_blocks and not units.is_on_host else most
-    best, which, kept = backend.sort(values, units, as_bool(largest, "largest"), first, True, True)
+    first = None if as_blocks and not units.is_on_host else count
+    best, which, new_level = backend.sort(values, units, as_bool(largest, "largest"), first, True, True)
     if not as_blocks:
-        levels = (*above, kept)
+        levels = (*outer_levels, new_level)
         return ragged_like(X, best, levels), ragged_like(X, which, levels)
     with naming(values="k", sizes="k"):
-        best = backend.pad(best, (kept,), fill=fill, max_len=most, sizes=[most])
-        which = backend.pad(which, (kept,), fill=-1, max_len=most, sizes=[most])
-    return wrap_units(X, best, above), wrap_units(X, which, above)
+        best = backend.pad(best, (new_level,), fill=fill, max_len=count, sizes=[count])
+        which = backend.pad(which, (new_level,), fill=-1, max_len=count, sizes=[count])
+    return wrap_units(X, best, outer_levels), wrap_units(X, which, outer_levels)
 
 
 @overload
@@ -319,15 +319,15 @@ def unique(
     >>> vl.ops.unique([3, 1, 3, 5], [3, 1], inverse=True)[1]
     array([1, 0, 1, 0])
     """
-    values, units, above = units_of(X, lengths, level)
-    distinct, which, often, kept = backend_of(values).unique(
+    values, units, outer_levels = units_of(X, lengths, level)
+    distinct, which, often, new_level = backend_of(values).unique(
         values, units, as_bool(inverse, "inverse"), as_bool(counts, "counts")
     )
-    levels = (*above, kept)
+    levels = (*outer_levels, new_level)
     result = ragged_like(X, distinct, levels)
     if not (inverse or counts):
         return result
-    rest = (regroup(X, which, (*above, units)),) if inverse else ()
+    rest = (regroup(X, which, (*outer_levels, units)),) if inverse else ()
     return (result, *rest, ragged_like(X, often, levels)) if counts else (result, *rest)
 
 
@@ -476,9 +476,9 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
             "which", f"expected (n, k, ...) like dY, got {tuple(places.shape)} beside {tuple(rows.shape)}"
         )
     n, k = rows.shape[:2]
-    kept = Level.from_lengths(np.full(n, k))
+    new_level = Level.from_lengths(np.full(n, k))
     flat = (n * k, *rows.shape[2:])
-    return cast("SameT", _sort_gradient(rows.reshape(flat), level, kept, places.reshape(flat), out))
+    return cast("SameT", _sort_gradient(rows.reshape(flat), level, new_level, places.reshape(flat), out))
 
 
 def sort_rows(
@@ -489,25 +489,25 @@ def sort_rows(
         check_output(out, X, lengths)
     part = 1 if places else 0
     if axis is None:
-        values, units, above = units_of(X, lengths, level)
+        values, units, outer_levels = units_of(X, lengths, level)
         if type(descending) is not bool:
             descending = as_bool(descending, "descending")
-        found = backend_of(values).sort(values, units, descending, None, not places, places, out)
-        return regroup(X, found[part], (*above, units))
+        parts = backend_of(values).sort(values, units, descending, None, not places, places, out)
+        return regroup(X, parts[part], (*outer_levels, units))
     values, levels = rows_along(X, lengths, axis, level)
-    at = axis_of(axis, len(levels) + values.ndim)
-    rows, units, back = in_line(values, levels, at)
+    dim = axis_of(axis, len(levels) + values.ndim)
+    rows, units, restore = in_line(values, levels, dim)
     backend = backend_of(rows)
-    found = backend.sort(rows, units, as_bool(descending, "descending"), None, not places, places)
-    ordered: Any = found[part]
-    if places and at < len(levels):  # what comes together lies in sequences here and there
-        starts = like(units.offsets[:-1][units.row_ids], ordered)
-        numbers: Any = in_line(places_along(levels, at), levels, at)[0]
-        ordered = like(numbers, ordered)[ordered + starts.reshape(-1, *(1 for _ in ordered.shape[1:]))]
-    result = back(ordered)
+    parts = backend.sort(rows, units, as_bool(descending, "descending"), None, not places, places)
+    entries: Any = parts[part]
+    if places and dim < len(levels):  # what comes together lies in sequences here and there
+        starts = like(units.offsets[:-1][units.row_ids], entries)
+        numbers: Any = in_line(places_along(levels, dim), levels, dim)[0]
+        entries = like(numbers, entries)[entries + starts.reshape(-1, *(1 for _ in entries.shape[1:]))]
+    result = restore(entries)
     return same_kind(X, result if out is None else backend.assign(out, result))
 
 
-def _sort_gradient(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:
+def _sort_gradient(rows: Any, level: Level, new_level: Level, which: Any, out: Any) -> Any:
     places = which._values if isinstance(which, RaggedBase) else as_values(which, "which")
-    return backend_of(rows).unsort(rows, level, kept, places, out)
+    return backend_of(rows).unsort(rows, level, new_level, places, out)

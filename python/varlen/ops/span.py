@@ -315,10 +315,10 @@ def insert_rows(
     """
     values, level = rows_and_sequences(X, lengths)
     places, groups = _name_spans(at, level, row_ids, "at", ())
-    before, grown = _core.place_rows(level, groups, places, True)
-    given = rows._values if isinstance(rows, RaggedBase) else rows
-    inserted = backend_of(values).insert_rows(values, before, given, max_bytes)
-    result: Ragged[Any] = ragged_like(X, inserted, (*_outer_levels(X), grown))
+    row_places, new_level = _core.place_rows(level, groups, places, True)
+    new_rows = rows._values if isinstance(rows, RaggedBase) else rows
+    all_rows = backend_of(values).insert_rows(values, row_places, new_rows, max_bytes)
+    result: Ragged[Any] = ragged_like(X, all_rows, (*_outer_levels(X), new_level))
     return result
 
 
@@ -357,10 +357,10 @@ def backprop_insert_rows(
     """
     level = as_level(lengths)
     places, groups = _name_spans(at, level, row_ids, "at", ())
-    before, grown = _core.place_rows(level, groups, places, True)
-    rows = _rows_of(dY, (grown,))
-    kept, removed = backend_of(rows).remove_rows(rows, before)
-    return (dY._make(kept, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else kept), removed
+    row_places, new_level = _core.place_rows(level, groups, places, True)
+    rows = _rows_of(dY, (new_level,))
+    d_values, d_rows = backend_of(rows).remove_rows(rows, row_places)
+    return (dY._make(d_values, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else d_values), d_rows
 
 
 def _outer_levels(X: Any) -> Levels:
@@ -369,18 +369,18 @@ def _outer_levels(X: Any) -> Levels:
 
 
 def _name_spans(
-    at: Any, level: Level, row_ids: Any, argument: str, trailing: tuple[int, ...]
+    value: Any, level: Level, row_ids: Any, argument: str, row_shape: tuple[int, ...]
 ) -> tuple[np.ndarray, Level]:
     """What was named, laid end to end, and which of it belongs to each sequence."""
     numbers: Any
-    if isinstance(at, RaggedBase):
+    if isinstance(value, RaggedBase):
         if row_ids is not None:
             raise type_error("row_ids", f"not allowed, because {argument} is a Ragged, which has its own")
-        numbers, groups = as_ints(at._values), at._levels[-1]
+        numbers, groups = as_ints(value._values), value._levels[-1]
     else:
-        numbers = as_values(as_ints(at), argument)
-        if not np.size(numbers) and not isinstance(at, np.ndarray):
-            numbers = np.zeros((0, *trailing), np.int64)
+        numbers = as_values(as_ints(value), argument)
+        if not np.size(numbers) and not isinstance(value, np.ndarray):
+            numbers = np.zeros((0, *row_shape), np.int64)
         if row_ids is not None:
             groups = Level.from_row_ids(as_ints(row_ids), len(level))
         elif len(level) == 1:
@@ -389,9 +389,9 @@ def _name_spans(
             raise type_error("row_ids", f"required, because X has {len(level)} sequences")
         if groups.total != len(numbers):
             raise value_error("row_ids", f"has {groups.total} entries, but {argument} has {len(numbers)}")
-    if numbers.shape[1:] != trailing:
-        needed = "(S, 2)" if trailing else "(S,)"
-        raise value_error(argument, f"expected {needed} integers, got shape {numbers.shape}")
+    if numbers.shape[1:] != row_shape:
+        layout = "(S, 2)" if row_shape else "(S,)"
+        raise value_error(argument, f"expected {layout} integers, got shape {numbers.shape}")
     return numbers.reshape(-1), groups
 
 

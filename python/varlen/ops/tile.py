@@ -64,12 +64,14 @@ def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
     backend = backend_of(values)
     if any(m != 1 for m in times[depth + 1 :]):
         values = backend.tile(values, (1, *times[depth + 1 :]))
-    for at in reversed(range(depth)):
-        if times[at + 1] != 1:  # the content of each sequence of the level
-            n, many = len(levels[at]), times[at + 1]
-            values, (inner, *below) = backend.gather(values, levels[at:], np.repeat(np.arange(n), many))
-            outer = Level.from_offsets(inner.offsets[np.arange(n + 1) * many])
-            levels = (*levels[:at], outer, *below)
+    for place in reversed(range(depth)):
+        if times[place + 1] != 1:  # the content of each sequence of the level
+            n, copies = len(levels[place]), times[place + 1]
+            values, (inner, *inner_levels) = backend.gather(
+                values, levels[place:], np.repeat(np.arange(n), copies)
+            )
+            outer = Level.from_offsets(inner.offsets[np.arange(n + 1) * copies])
+            levels = (*levels[:place], outer, *inner_levels)
     if times[0] != 1:
         values, levels = backend.gather(values, levels, np.tile(np.arange(len(levels[0])), times[0]))
     return ragged_like(X, values, levels)

@@ -61,10 +61,10 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     rows = x._values if isinstance(x, RaggedBase) else x
     other = y._values if isinstance(y, RaggedBase) else y
     one_device(rows, "x", other, "y")
-    given, nest = (condition._values, condition._levels) if is_ragged else nested(condition, "condition")
-    one_device(given, "condition", rows, "x")
-    one_device(given, "condition", other, "y")
-    mask = given if is_bool(given) else as_bools(given, condition, "condition")
+    bools, nest = (condition._values, condition._levels) if is_ragged else nested(condition, "condition")
+    one_device(bools, "condition", rows, "x")
+    one_device(bools, "condition", other, "y")
+    mask = bools if is_bool(bools) else as_bools(bools, condition, "condition")
     if isinstance(condition, (list, tuple)):
         condition = mask
     if isinstance(x, RaggedBase) and isinstance(y, RaggedBase) and not _fit(x._levels, y._levels):
@@ -101,6 +101,6 @@ def _sequences(mask: Any, nest: Any, x: Ragged[Any], y: Ragged[Any]) -> Ragged[A
         raise value_error(
             "condition", f"has shape {mask.shape} for {n} sequences of x, {len(y._levels[depth])} of y"
         )
-    both = concatenate([part._make(part._values, part._levels[depth:]) for part in parts])
-    picked: Ragged[Any] = both[np.arange(n) + np.where(mask, 0, n)]
-    return picked._make(picked._values, (*x._levels[:depth], *picked._levels))
+    pool = concatenate([part._make(part._values, part._levels[depth:]) for part in parts])
+    result: Ragged[Any] = pool[np.arange(n) + np.where(mask, 0, n)]
+    return result._make(result._values, (*x._levels[:depth], *result._levels))

@@ -39,10 +39,10 @@ def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
 
 def _sides(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
     """How many places stand left and right of a row."""
-    both = as_int(nW, "nW")
+    size = as_int(nW, "nW")
     return (
-        both if left is None else as_int(left, "left"),
-        both if right is None else as_int(right, "right"),
+        size if left is None else as_int(left, "left"),
+        size if right is None else as_int(right, "right"),
     )
 
 
@@ -117,13 +117,13 @@ def seq2col(
     >>> vl.ops.seq2col(vl.Ragged([1, 2, 3, 4], [1, 3]), 0, right=1, stride=2).to_list()
     [[[1, 0]], [[2, 3], [4, 0]]]
     """
-    before, after = _sides(nW, left, right)
+    n_left, n_right = _sides(nW, left, right)
     if out is not None:
         check_output(out, X, lengths)
     rows, backend = _rows(X, "X")
     level = _level_of(X, rows, lengths)
-    result, kept = backend.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
-    output: SameT = X._make(result, (*X._levels[:-1], kept)) if isinstance(X, RaggedBase) else result
+    result, new_level = backend.seq2col(rows, level, n_left, n_right, dilation, stride, out, max_bytes)
+    output: SameT = X._make(result, (*X._levels[:-1], new_level)) if isinstance(X, RaggedBase) else result
     return output
 
 
@@ -184,15 +184,15 @@ def backprop_seq2col(
            [12.],
            [12.]])
     """
-    before, after = _sides(nW, left, right)
+    n_left, n_right = _sides(nW, left, right)
     if out is not None:
         check_output(out, dY, lengths)
     rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
         raise type_error("lengths", "required, because a stride needs those of X")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
-    kept = dY._levels[-1] if isinstance(dY, RaggedBase) else None
-    dX = backend.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
+    new_level = dY._levels[-1] if isinstance(dY, RaggedBase) else None
+    dX = backend.backprop_seq2col(rows, level, n_left, n_right, dilation, stride, out, max_bytes, new_level)
     result: SameT = dY._make(dX, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else dX
     return result
 
@@ -468,10 +468,10 @@ def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) 
     >>> vl.ops.sliding_window([3, 1, 4, 1, 5], [3, 0, 2], width=2).to_list()
     [[[3, 1], [1, 4]], [], [[1, 5]]]
     """
-    values, units, above = units_of(X, lengths, level)
+    values, units, outer_levels = units_of(X, lengths, level)
     size = fits_memory(as_int(width, "width", 1), "width")
-    rows, kept, _ = backend_of(values).windows(values, units, size, 1, True)
-    return ragged_like(X, rows.reshape(kept.total, size, *values.shape[1:]), (*above, kept))
+    rows, new_level, _ = backend_of(values).windows(values, units, size, 1, True)
+    return ragged_like(X, rows.reshape(new_level.total, size, *values.shape[1:]), (*outer_levels, new_level))
 
 
 def _windows(
@@ -481,14 +481,14 @@ def _windows(
     step: int,
     drop_last: bool,
     max_bytes: int | None,
-    shared: bool,
+    share: bool,
     argument: str,
 ) -> Ragged[Any]:
     rows, backend = _rows(X, argument)
     level = _level_of(X, rows, lengths)
-    values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, shared)
-    above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
-    result: Ragged[Any] = ragged_like(X, values, (*above, outer, inner))
+    values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, share)
+    outer_levels = X._levels[:-1] if isinstance(X, RaggedBase) else ()
+    result: Ragged[Any] = ragged_like(X, values, (*outer_levels, outer, inner))
     return result
 
 

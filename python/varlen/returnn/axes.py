@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from varlen.returnn.tensor import Template
 
 
-def _place(axis: Any, argument: str, among: Sequence[int]) -> int:
+def _place(axis: Any, argument: str, axes: Sequence[int]) -> int:
     k = as_int(axis, argument, -(1 << 62))
-    if not -len(among) <= k < len(among):
-        raise index_error(argument, f"{k} is out of range for {len(among)} axes")
-    return among[k]
+    if not -len(axes) <= k < len(axes):
+        raise index_error(argument, f"{k} is out of range for {len(axes)} axes")
+    return axes[k]
 
 
 class AxesBase:
@@ -58,8 +58,8 @@ class AxesBase:
         raise NotImplementedError
 
     def _axis_of(self, word: str) -> int | None:
-        found = places(self._frame, f"{word}?")
-        return self.dims.index(self._frame._shape.dims[found[0]]) if found else None
+        indices = places(self._frame, f"{word}?")
+        return self.dims.index(self._frame._shape.dims[indices[0]]) if indices else None
 
     def _number(self, axis: Any, argument: str = "axis") -> int:
         if isinstance(axis, (str, Dim)):
@@ -111,8 +111,8 @@ class AxesBase:
     @property
     def dim(self) -> int | None:
         """The number of features or classes; None without either."""
-        found = self.feature_dim_or_sparse_dim
-        return None if found is None else found.size
+        feature = self.feature_dim_or_sparse_dim
+        return None if feature is None else feature.size
 
     @property
     def is_batch_major(self) -> bool:
@@ -153,8 +153,8 @@ class AxesBase:
         True
         """
         frame = self._frame
-        found: Dim = frame._shape.dims[place(frame, axis)]
-        return found
+        tag: Dim = frame._shape.dims[place(frame, axis)]
+        return tag
 
     def get_axis_from_description(self, axis: Axis) -> int:
         """Look up the index of a dim by its description.
@@ -215,8 +215,8 @@ class AxesBase:
         ([1, 2], [2, 0])
         """
         frame = self._frame
-        found = () if axes is None or axes == "" else places(frame, axes, "axes")
-        return [self.dims.index(frame._shape.dims[k]) for k in found]
+        indices = () if axes is None or axes == "" else places(frame, axes, "axes")
+        return [self.dims.index(frame._shape.dims[k]) for k in indices]
 
     def get_axes(
         self, exclude_time: bool = False, exclude_batch: bool = False, exclude_feature: bool = False
@@ -242,8 +242,8 @@ class AxesBase:
         [0, 2]
         """
         words = [(exclude_time, "T"), (exclude_batch, "B"), (exclude_feature, "F")]
-        gone = [self._axis_of(word) for is_gone, word in words if is_gone]
-        return [k for k in range(len(self.dims)) if k not in gone]
+        drop_axes = [self._axis_of(word) for is_gone, word in words if is_gone]
+        return [k for k in range(len(self.dims)) if k not in drop_axes]
 
     def get_dynamic_axes(self) -> list[int]:
         """The indices of the dims whose lengths differ, without the batch.
@@ -323,8 +323,8 @@ class AxesBase:
         >>> x.get_axes_by_tag_name("e"), x.get_axes_by_tag_name("e", spatial_only=True)
         ([1, 2], [1])
         """
-        among = self.get_spatial_batch_axes() if spatial_only else range(len(self.dims))
-        return [k for k in among if name.lower() in self.dims[k].name.lower()]
+        candidates = self.get_spatial_batch_axes() if spatial_only else range(len(self.dims))
+        return [k for k in candidates if name.lower() in self.dims[k].name.lower()]
 
     def get_axis_by_tag_name(self, name: str, spatial_only: bool = False) -> int:
         """The index of the one dim whose name contains a text.
@@ -354,16 +354,16 @@ class AxesBase:
         >>> x.get_axis_by_tag_name("tim")
         1
         """
-        found = self.get_axes_by_tag_name(name, spatial_only)
-        if len(found) > 1:
+        matches = self.get_axes_by_tag_name(name, spatial_only)
+        if len(matches) > 1:
             raise error_of(
                 AmbiguousAxisError,
                 "name",
-                f"{name!r} matches several dims, {[self.dims[k].name for k in found]}",
+                f"{name!r} matches several dims, {[self.dims[k].name for k in matches]}",
             )
-        if not found:
+        if not matches:
             raise index_error("name", f"{name!r} matches none of {[dim.name for dim in self.dims]}")
-        return found[0]
+        return matches[0]
 
     def get_special_axes_dict(
         self, counted_with_batch_dim: bool = True, only_available: bool = False
@@ -392,8 +392,10 @@ class AxesBase:
         """
         axes = {"time_dim_axis": self.time_dim_axis, "feature_dim_axis": self.feature_dim_axis}
         if not counted_with_batch_dim:
-            at = self.batch_dim_axis
-            is_behind = {k: v is not None and at is not None and at < v for k, v in axes.items()}
+            batch_axis = self.batch_dim_axis
+            is_behind = {
+                k: v is not None and batch_axis is not None and batch_axis < v for k, v in axes.items()
+            }
             axes = {k: v - 1 if v is not None and is_behind[k] else v for k, v in axes.items()}
         return {k: v for k, v in axes.items() if v is not None or not only_available}
 
@@ -450,8 +452,8 @@ class AxesBase:
         >>> x.have_dim_tag(time), x.have_dim_tag(SpatialDim("time"))
         (True, False)
         """
-        each = [*self.dims, *(implicit_dims(self._frame) if include_implicit else [])]
-        return each.count(tag) == 1 if unique else tag in each
+        tags = [*self.dims, *(implicit_dims(self._frame) if include_implicit else [])]
+        return tags.count(tag) == 1 if unique else tag in tags
 
     def is_axis_dynamic(self, axis: Axis | int) -> bool:
         """Whether the lengths of a dim differ.
@@ -521,8 +523,8 @@ class AxesBase:
         >>> x.remaining_dims(time) == [batch_dim, feature]
         True
         """
-        gone = [] if remove is None else self.get_axes_from_description(remove)
-        return [dim for k, dim in enumerate(self.dims) if k not in gone]
+        drop_axes = [] if remove is None else self.get_axes_from_description(remove)
+        return [dim for k, dim in enumerate(self.dims) if k not in drop_axes]
 
     def copy_transpose(self, perm: Sequence[Dim | int]) -> Self:
         """Copy with the dims in another order.
@@ -550,12 +552,12 @@ class AxesBase:
         >>> x.copy_transpose([feature, time, batch_dim]).dims == (feature, time, batch_dim)
         True
         """
-        each = [self._number(axis, "perm") for axis in perm]
-        if sorted(each) != list(range(len(self.dims))):
+        order = [self._number(axis, "perm") for axis in perm]
+        if sorted(order) != list(range(len(self.dims))):
             raise value_error(
                 "perm", f"expected each of {[dim.name for dim in self.dims]} once, got {list(perm)}"
             )
-        return self._reorder([self.dims[k] for k in each])
+        return self._reorder([self.dims[k] for k in order])
 
     def copy_move_axis(self, old_axis: int, new_axis: int) -> Self:
         """Copy with a dim moved to another index.
@@ -578,10 +580,10 @@ class AxesBase:
         >>> x.copy_move_axis(0, 1).dims == (time, batch_dim, feature)
         True
         """
-        each = list(range(len(self.dims)))
+        order = list(range(len(self.dims)))
         new = self._number(new_axis, "new_axis")
-        each.insert(new, each.pop(self._number(old_axis, "old_axis")))
-        return self.copy_transpose(each)
+        order.insert(new, order.pop(self._number(old_axis, "old_axis")))
+        return self.copy_transpose(order)
 
     def copy_swap_axes(self, axis1: int, axis2: int) -> Self:
         """Copy with two dims swapped.
@@ -605,14 +607,14 @@ class AxesBase:
         True
         """
         a, b = self._number(axis1, "axis1"), self._number(axis2, "axis2")
-        each = list(range(len(self.dims)))
-        each[a], each[b] = b, a
-        return self.copy_transpose(each)
+        order = list(range(len(self.dims)))
+        order[a], order[b] = b, a
+        return self.copy_transpose(order)
 
     def _put_first(self, words: str) -> Self:
         """The dims of some letters first, then the others; features last where no letter is theirs."""
-        ahead = [k for k in (self._axis_of(word) for word in words) if k is not None]
-        return self.copy_transpose([*ahead, *[k for k in range(len(self.dims)) if k not in ahead]])
+        front = [k for k in (self._axis_of(word) for word in words) if k is not None]
+        return self.copy_transpose([*front, *[k for k in range(len(self.dims)) if k not in front]])
 
     def copy_as_bt_or_tb_major(self) -> Self:
         """Copy with batch and time first, in their present order.
@@ -746,8 +748,8 @@ class AxesBase:
         """
         if self.sparse_dim is None:
             return self.copy_template(name, dtype=dtype)
-        made = self.copy_template(name, dtype="float32" if dtype is None else dtype)
-        return made._with_dims((*self.dims, self.sparse_dim), False, sparse_dim=None)
+        template = self.copy_template(name, dtype="float32" if dtype is None else dtype)
+        return template._with_dims((*self.dims, self.sparse_dim), False, sparse_dim=None)
 
     @property
     def dim_tags_set_implicit(self) -> frozenset[Dim]:

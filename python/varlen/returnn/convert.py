@@ -50,31 +50,33 @@ def from_returnn(tensor: Any, dims: MutableMapping[Any, Dim] | None = None) -> T
     """
     if tensor.raw_tensor is None:
         raise value_error("tensor", f"{tensor} has no raw tensor")
-    known: MutableMapping[Any, Dim] = {} if dims is None else dims
-    each = [_from_dim(dim, known) for dim in tensor.dims]
-    sparse = None if tensor.sparse_dim is None else _from_dim(tensor.sparse_dim, known)
-    feature = None if tensor.feature_dim is None else _from_dim(tensor.feature_dim, known)
+    dim_map: MutableMapping[Any, Dim] = {} if dims is None else dims
+    dim_list = [_from_dim(dim, dim_map) for dim in tensor.dims]
+    sparse = None if tensor.sparse_dim is None else _from_dim(tensor.sparse_dim, dim_map)
+    feature = None if tensor.feature_dim is None else _from_dim(tensor.feature_dim, dim_map)
     # A batch has no lengths of its own: the raw tensor says how many rows there are.
     facts: dict[str, Any] = {"sparse_dim": sparse, "feature_dim": None if sparse is not None else feature}
     flag = bool(tensor.available_for_inference)
-    data = Data.from_padded(tensor.raw_tensor, each, name=tensor.name, available_for_inference=flag, **facts)
+    data = Data.from_padded(
+        tensor.raw_tensor, dim_list, name=tensor.name, available_for_inference=flag, **facts
+    )
     return as_tensor(data)
 
 
-def _from_dim(dim: Any, known: MutableMapping[Any, Dim]) -> Dim:
+def _from_dim(dim: Any, dim_map: MutableMapping[Any, Dim]) -> Dim:
     kind = "batch" if dim.is_batch_dim() else getattr(dim.kind, "name", None) or "unspecified"
-    if dim not in known:
+    if dim not in dim_map:
         vocab = getattr(dim.vocab, "labels", None)
         size = dim.dimension if dim.dimension is not None and kind != "batch" else None
-        known[dim] = Dim(size, name=dim.name, kind=kind, vocab=None if vocab is None else list(vocab))
-    own = known[dim]
+        dim_map[dim] = Dim(size, name=dim.name, kind=kind, vocab=None if vocab is None else list(vocab))
+    own = dim_map[dim]
     lengths = dim.dyn_size_ext
     if own.is_static or kind == "batch" or lengths is None or lengths.raw_tensor is None:
         return own
     if not lengths.dims:
         return own.bind(int(lengths.raw_tensor))
-    over = Data.from_padded(lengths.raw_tensor, [_from_dim(other, known) for other in lengths.dims])
-    return own.bind(memory_of(over.values), over.dims)
+    numbers = Data.from_padded(lengths.raw_tensor, [_from_dim(other, dim_map) for other in lengths.dims])
+    return own.bind(memory_of(numbers.values), numbers.dims)
 
 
 def to_returnn(data: Data[Any], dims: MutableMapping[Dim, Any] | None = None) -> returnn.tensor.Tensor:
@@ -107,34 +109,34 @@ def to_returnn(data: Data[Any], dims: MutableMapping[Dim, Any] | None = None) ->
     """
     from returnn import tensor as theirs
 
-    known: MutableMapping[Dim, Any] = {} if dims is None else dims
-    each = [_to_dim(theirs, dim, data, known) for dim in data.dims]
-    sparse = None if data.sparse_dim is None else _to_dim(theirs, data.sparse_dim, data, known)
-    made: returnn.tensor.Tensor = theirs.Tensor(
+    dim_map: MutableMapping[Dim, Any] = {} if dims is None else dims
+    dim_list = [_to_dim(theirs, dim, data, dim_map) for dim in data.dims]
+    sparse = None if data.sparse_dim is None else _to_dim(theirs, data.sparse_dim, data, dim_map)
+    result: returnn.tensor.Tensor = theirs.Tensor(
         data.name or "data",
-        dims=each,
+        dims=dim_list,
         dtype=dtype_name(data.dtype),
         sparse_dim=sparse,
         raw_tensor=data.to_padded(),
         available_for_inference=data.available_for_inference,
     )
-    return made
+    return result
 
 
-def _to_dim(theirs: Any, dim: Dim, data: Data[Any], known: MutableMapping[Dim, Any]) -> Any:
+def _to_dim(theirs: Any, dim: Dim, data: Data[Any], dim_map: MutableMapping[Dim, Any]) -> Any:
     if dim.kind == "batch":
         return theirs.batch_dim
-    if dim not in known:
+    if dim not in dim_map:
         kinds = {"spatial": theirs.Dim.Types.Spatial, "feature": theirs.Dim.Types.Feature}
         size: Any = dim.size
         if dim.is_dynamic:
-            over = [_to_dim(theirs, other, data, known) for other in dim.over]
+            outer_dims = [_to_dim(theirs, other, data, dim_map) for other in dim.over]
             lengths = lengths_of(dim).cast("int32")
             block = (lengths.torch() if is_tensor(data._values) else lengths).to_padded()
-            size = theirs.Tensor(f"{dim.name}:size", dims=over, dtype="int32", raw_tensor=block)
+            size = theirs.Tensor(f"{dim.name}:size", dims=outer_dims, dtype="int32", raw_tensor=block)
         vocab = {} if dim.vocab is None else {"vocab": _vocabulary(dim)}
-        known[dim] = theirs.Dim(size, name=dim.name, kind=kinds.get(dim.kind), **vocab)
-    return known[dim]
+        dim_map[dim] = theirs.Dim(size, name=dim.name, kind=kinds.get(dim.kind), **vocab)
+    return dim_map[dim]
 
 
 def _vocabulary(dim: Dim) -> Any:

@@ -229,8 +229,8 @@ class Tensor(Axes, Data[Any]):
         Template('x', [two(2)], int32)
         """
         spec = spec_of(self)
-        kept = spec.dtype if dtype is None else dtype
-        return Template(self.name if name is None else name, spec.dims, kept, **spec.facts)
+        out_dtype = spec.dtype if dtype is None else dtype
+        return Template(self.name if name is None else name, spec.dims, out_dtype, **spec.facts)
 
     def copy_masked(self, mask_value: Any, *, dims: Axis | Sequence[Axis] | None = None) -> Tensor:
         """As `Data.masked`: packed storage has no padding.
@@ -355,14 +355,14 @@ class Template(Axes, DataSpec):
     def _reorder(self, dims: Sequence[Dim]) -> Template:
         return self._with_dims(tuple(dims), False, feature_dim=self.feature_dim, time_dim=self.time_dim)
 
-    def _with_dims(self, dims: tuple[Dim, ...], is_kept: bool, **said: Any) -> Template:
+    def _with_dims(self, dims: tuple[Dim, ...], is_kept: bool, **changes: Any) -> Template:
         """The same over other dims; what "T" and "F" stand for stays in its places, or is not said."""
         facts: dict[str, Any] = self.facts
         for word in ("time_dim", "feature_dim"):
             dim = facts[word]
             if dim is not None:
                 facts[word] = dims[self.dims.index(dim)] if is_kept else dim if dim in dims else None
-        return Template(self.name, dims, self.dtype, **{**facts, "default": self.default, **said})
+        return Template(self.name, dims, self.dtype, **{**facts, "default": self.default, **changes})
 
     @property
     def raw_tensor(self) -> None:
@@ -413,9 +413,9 @@ class Template(Axes, DataSpec):
         >>> Tensor("x", [FeatureDim("two", 2)]).copy_template("y", dtype="int32")
         Template('y', [two(2)], int32)
         """
-        kept: Any = self.dtype if dtype is None else dtype
-        named = self.name if name is None else name
-        return Template(named, self.dims, kept, **self.facts, default=self.default)
+        out_dtype: Any = self.dtype if dtype is None else dtype
+        out_name = self.name if name is None else name
+        return Template(out_name, self.dims, out_dtype, **self.facts, default=self.default)
 
     def copy(self, name: str | None = None) -> Template:
         """As `copy_template`.

@@ -66,14 +66,14 @@ class Beam:
     array([0.3 , 0.25, 0.5 , 0.09])
     """
 
-    __slots__ = ("_added", "_finished", "_level", "_parents", "_previous", "_scores", "_tokens")
+    __slots__ = ("_is_added", "_is_finished", "_level", "_parents", "_previous", "_scores", "_tokens")
 
     _previous: Beam | None
     _level: Level
     _scores: Any
     _tokens: Ints
-    _added: Bools
-    _finished: Bools
+    _is_added: Bools
+    _is_finished: Bools
     _parents: Ints
 
     def __init__(self, sources: int, first: Any = 0, like: Any = None) -> None:
@@ -81,20 +81,20 @@ class Beam:
         ones = _first(first, count)
         rows = np.zeros(0, np.float32) if like is None else as_values(like, "like")
         scores = backend_of(rows).zeros(rows, (count,))
-        nothing = np.zeros(count, bool)
-        self._set(None, Level(np.ones(count, np.int64)), scores, np.arange(count), ones, nothing, nothing)
+        flags = np.zeros(count, bool)
+        self._set(None, Level(np.ones(count, np.int64)), scores, np.arange(count), ones, flags, flags)
 
     def _set(
-        self, previous: Beam | None, level: Level, scores: Any, parents: Ints, tokens: Ints, added: Bools,
-        finished: Bools,
+        self, previous: Beam | None, level: Level, scores: Any, parents: Ints, tokens: Ints, is_added: Bools,
+        is_finished: Bools,
     ) -> None:  # fmt: skip
         self._previous = previous
         self._level = level
         self._scores = scores
         self._parents = parents
         self._tokens = tokens
-        self._added = added
-        self._finished = finished
+        self._is_added = is_added
+        self._is_finished = is_finished
 
     @property
     def previous(self) -> Beam | None:
@@ -119,7 +119,7 @@ class Beam:
     @property
     def finished(self) -> Ragged[Any]:
         """Which hypotheses have ended."""
-        return Ragged._make(like(self._finished, self._scores), (self._level,))
+        return Ragged._make(like(self._is_finished, self._scores), (self._level,))
 
     @property
     def parents(self) -> Ints:
@@ -129,14 +129,14 @@ class Beam:
     @property
     def done(self) -> bool:
         """Whether every hypothesis has ended."""
-        return bool(self._finished.all())
+        return bool(self._is_finished.all())
 
     def __len__(self) -> int:
         return len(self._level)
 
     def __repr__(self) -> str:
-        ended = int(self._finished.sum())
-        return f"Beam({len(self)} sources, {self._level.total} hypotheses, {ended} of them ended)"
+        count = int(self._is_finished.sum())
+        return f"Beam({len(self)} sources, {self._level.total} hypotheses, {count} of them ended)"
 
     def expand(self, log_probs: Any) -> Ragged[Any]:
         """The scores of every continuation, by source, hypothesis and token.
@@ -171,12 +171,12 @@ class Beam:
         width = int(rows.shape[1])
         scores = self._scores[:, None]
         total = scores + rows
-        if not self._finished.any():
-            each = Level(np.full(len(rows), width))
-            return Ragged._make(total.reshape(-1), (self._level, each))
-        each = Level(np.where(self._finished, 1, width))
-        total = backend_of(rows).where(like(self._finished, rows)[:, None], scores, total)
-        return Ragged._make(Ragged.from_dense(total, each).values, (self._level, each))
+        if not self._is_finished.any():
+            token_level = Level(np.full(len(rows), width))
+            return Ragged._make(total.reshape(-1), (self._level, token_level))
+        token_level = Level(np.where(self._is_finished, 1, width))
+        total = backend_of(rows).where(like(self._is_finished, rows)[:, None], scores, total)
+        return Ragged._make(Ragged.from_dense(total, token_level).values, (self._level, token_level))
 
     def _rows(self, log_probs: Any) -> Any:
         """A row for each hypothesis, of the kind of scores."""
@@ -229,45 +229,45 @@ class Beam:
         >>> vl.Beam(1).step(np.float32([[-1, -2, -3]]), k=3, end=[0, 2]).finished.to_list()
         [[True, False, True]]
         """
-        most, rows = as_int(k, "k", 1), self._rows(log_probs)
+        limit, rows = as_int(k, "k", 1), self._rows(log_probs)
         ends = _ends(end, int(rows.shape[1]))
         with np.errstate(invalid="ignore"):  # inf - inf is refused below
             candidates = self.expand(rows)
-        per_source, each = flatten_levels(candidates.levels), candidates.levels[1]
-        self._no_nan(candidates.values, each, rows)
-        best, which = Ragged._make(candidates.values, (per_source,)).topk(most)
+        per_source, token_level = flatten_levels(candidates.levels), candidates.levels[1]
+        self._no_nan(candidates.values, token_level, rows)
+        best, which = Ragged._make(candidates.values, (per_source,)).topk(limit)
         level = best.levels[0]
         scores: Any = best.values
-        chosen = per_source.offsets[level.row_ids] + as_ints(which.values)
+        picks = per_source.offsets[level.row_ids] + as_ints(which.values)
         possible = as_ints(scores > -math.inf)
         if not possible.all():
-            kept = np.flatnonzero(possible)
-            level = Level(np.bincount(level.row_ids[kept], minlength=len(level)))
-            scores, chosen = scores[like(kept, scores)], chosen[kept]
-        parents = np.searchsorted(each.offsets, chosen, side="right") - 1
-        added = ~self._finished[parents]
-        tokens = np.where(added, chosen - each.offsets[parents], self._tokens[parents])
-        finished = ~added
+            keep_rows = np.flatnonzero(possible)
+            level = Level(np.bincount(level.row_ids[keep_rows], minlength=len(level)))
+            scores, picks = scores[like(keep_rows, scores)], picks[keep_rows]
+        parents = np.searchsorted(token_level.offsets, picks, side="right") - 1
+        is_added = ~self._is_finished[parents]
+        tokens = np.where(is_added, picks - token_level.offsets[parents], self._tokens[parents])
+        is_finished = ~is_added
         if len(ends):
-            finished |= tokens == ends[0] if len(ends) == 1 else np.isin(tokens, ends)
+            is_finished |= tokens == ends[0] if len(ends) == 1 else np.isin(tokens, ends)
         result = object.__new__(type(self))
-        result._set(self, level, scores, parents, tokens, added, finished)
+        result._set(self, level, scores, parents, tokens, is_added, is_finished)
         return result
 
-    def _no_nan(self, candidates: Any, each: Level, rows: Any) -> None:
+    def _no_nan(self, candidates: Any, token_level: Level, rows: Any) -> None:
         """Refuse NaN, which would be dropped with what cannot be."""
         if not len(candidates):
             return
-        most = candidates.max()  # NaN where there is one
-        if most == most:
+        maximum = candidates.max()  # NaN where there is one
+        if maximum == maximum:
             return
-        at = int(np.flatnonzero(as_ints(candidates != candidates))[0])
-        h = int(each.row_ids[at])
-        t = at - int(each.offsets[h])
-        score, added = (x.item() for x in (self._scores[h], rows[h, t]))
-        beside = "" if math.isnan(added) else f", NaN beside its score, {score}"
-        held = added if beside else "NaN"
-        raise value_error("log_probs", f"the row of hypothesis {h} holds {held} at token {t}{beside}")
+        index = int(np.flatnonzero(as_ints(candidates != candidates))[0])
+        h = int(token_level.row_ids[index])
+        t = index - int(token_level.offsets[h])
+        score, log_prob = (x.item() for x in (self._scores[h], rows[h, t]))
+        note = "" if math.isnan(log_prob) else f", NaN beside its score, {score}"
+        culprit = log_prob if note else "NaN"
+        raise value_error("log_probs", f"the row of hypothesis {h} holds {culprit} at token {t}{note}")
 
     def gather(self, state: StateT) -> StateT:
         """Reorder the states of the previous step to match the hypotheses of this one.
@@ -296,16 +296,16 @@ class Beam:
         >>> beam.gather(np.array([[10], [20]])).ravel()
         array([10, 10, 20, 20])
         """
-        before = (self._level if self._previous is None else self._previous._level).total
+        count = (self._level if self._previous is None else self._previous._level).total
 
-        def one(given: Any, name: str) -> Any:
-            rows = given if isinstance(given, Ragged) else as_values(given, name)
-            if len(rows) != before:
-                raise value_error(name, f"has {len(rows)} rows, but there were {before} hypotheses")
+        def one(value: Any, name: str) -> Any:
+            rows = value if isinstance(value, Ragged) else as_values(value, name)
+            if len(rows) != count:
+                raise value_error(name, f"has {len(rows)} rows, but there were {count} hypotheses")
             return rows[self._parents] if isinstance(rows, Ragged) else take(rows, self._parents)
 
-        gathered: StateT = each_state(one, state, nested=True)
-        return gathered
+        result: StateT = each_state(one, state, nested=True)
+        return result
 
     def hypotheses(self) -> Ragged[Any]:
         """The tokens of each source's hypotheses, the best first, end tokens included.
@@ -321,17 +321,17 @@ class Beam:
         >>> beam.step(np.float32([[-5, -4], [0, 0]]), k=2, end=1).hypotheses().to_list()
         [[[1], [0, 1]]]
         """
-        at = np.arange(self._level.total)
-        tokens, added = [], []
+        ancestors = np.arange(self._level.total)
+        tokens, flags = [], []
         beam = self
         while beam._previous is not None:
-            tokens.append(beam._tokens[at])
-            added.append(beam._added[at])
-            at = beam._parents[at]
+            tokens.append(beam._tokens[ancestors])
+            flags.append(beam._is_added[ancestors])
+            ancestors = beam._parents[ancestors]
             beam = beam._previous
         shape = (len(tokens), self._level.total)
         block = np.array(tokens[::-1], np.int64).reshape(shape)
-        lengths = np.array(added, bool).reshape(shape).sum(axis=0, dtype=np.int64)
+        lengths = np.array(flags, bool).reshape(shape).sum(axis=0, dtype=np.int64)
         result = Ragged.from_dense(np.ascontiguousarray(block.T), lengths)
         return Ragged._make(like(result.values, self._scores), (self._level, *result.levels))
 
@@ -339,35 +339,35 @@ class Beam:
 def _first(first: Any, count: int) -> Ints:
     """What each source starts with."""
     try:
-        given = np.asarray(as_ints(first))
+        numbers = np.asarray(as_ints(first))
     except ValueError:
-        wanted = f"expected an int, or {count}, one for each source, got lists of different lengths"
-        raise value_error("first", wanted) from None
-    if given.dtype.kind not in "iu" and (given.size or given.ndim != 1):
-        raise type_error("first", f"expected integers, got {given.dtype}")
-    if given.shape not in ((), (1,), (count,)):
+        text = f"expected an int, or {count}, one for each source, got lists of different lengths"
+        raise value_error("first", text) from None
+    if numbers.dtype.kind not in "iu" and (numbers.size or numbers.ndim != 1):
+        raise type_error("first", f"expected integers, got {numbers.dtype}")
+    if numbers.shape not in ((), (1,), (count,)):
         raise value_error(
-            "first", f"expected an int, or {count}, one for each source, got shape {given.shape}"
+            "first", f"expected an int, or {count}, one for each source, got shape {numbers.shape}"
         )
-    if given.dtype == np.uint64 and given.size:
-        as_int(given.max(), "first")
-    return np.broadcast_to(given.astype(np.int64, copy=False), count)
+    if numbers.dtype == np.uint64 and numbers.size:
+        as_int(numbers.max(), "first")
+    return np.broadcast_to(numbers.astype(np.int64, copy=False), count)
 
 
 def _ends(end: Any, width: int) -> list[int]:
     """The tokens that end a hypothesis, of `width` that there are."""
-    given = as_ints(end)
-    if getattr(given, "ndim", 0) > 1:
-        raise value_error("end", f"expected one token, or one axis of tokens, got shape {given.shape}")
-    is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
-    if is_list or getattr(given, "ndim", 0) == 1:
-        listed = [(token, f"end[{i}]") for i, token in enumerate(given)]
+    argument = as_ints(end)
+    if getattr(argument, "ndim", 0) > 1:
+        raise value_error("end", f"expected one token, or one axis of tokens, got shape {argument.shape}")
+    is_list = isinstance(argument, Sequence) and not isinstance(argument, (str, bytes))
+    if is_list or getattr(argument, "ndim", 0) == 1:
+        pairs = [(token, f"end[{i}]") for i, token in enumerate(argument)]
     else:
-        listed = [] if given is None else [(given, "end")]
+        pairs = [] if argument is None else [(argument, "end")]
     tokens = []
-    for token, name in listed:
-        at = as_int(as_ints(token), name, -(2**63), None)
-        if not 0 <= at < width:
-            raise index_error(name, f"token {at} is out of range for {width} tokens")
-        tokens.append(at)
+    for token, name in pairs:
+        token_id = as_int(as_ints(token), name, -(2**63), None)
+        if not 0 <= token_id < width:
+            raise index_error(name, f"token {token_id} is out of range for {width} tokens")
+        tokens.append(token_id)
     return tokens

@@ -58,9 +58,9 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     >>> vl.sequence_concat([c, d], level=0).to_list()
     [[[1], [2], [4]], [[3], [5], [6]]]
     """
-    parts, at = _parts(input, level)
+    parts, index = _parts(input, level)
     check_rows(parts, "input")
-    return cast("RaggedT", interleave(parts, at, "input"))
+    return cast("RaggedT", interleave(parts, index, "input"))
 
 
 def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:
@@ -84,22 +84,22 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     >>> [d.to_list() for d in vl.sequence.backprop_sequence_concat([5.0, 6.0, 7.0], [a, b])]
     [[[5.0], [6.0]], [[], [7.0]]]
     """
-    parts, at = _parts(input, level)
+    parts, index = _parts(input, level)
     check_rows(parts, "input")
-    nothing = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
-    result = interleave(nothing, at, "input")
-    units = [flatten_levels(part.levels[at:]) for part in parts]
+    stubs = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
+    result = interleave(stubs, index, "input")
+    units = [flatten_levels(part.levels[index:]) for part in parts]
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(parts[0].values.shape[1:]))
-    lengths = np.stack([each.lengths for each in units], axis=1)
+    lengths = np.stack([item.lengths for item in units], axis=1)
     pieces = Ragged._make(d, (Level.from_lengths(lengths.reshape(-1)),))
     n, k = lengths.shape
     rows = [select(pieces, 0, np.arange(p, n * k, k))[0] for p in range(k)]
-    return [part._make(each, part.levels) for part, each in zip(parts, rows, strict=True)]
+    return [part._make(item, part.levels) for part, item in zip(parts, rows, strict=True)]
 
 
 def _parts(input: Any, level: int) -> tuple[list[Ragged[Any]], int]:
     """The inputs, which nest alike above a level, and its number."""
     parts = parts_of(input, "input")
-    at = resolve_level(level, parts[0].levels)
-    require_same_nesting(parts, at, "input")
-    return parts, at
+    index = resolve_level(level, parts[0].levels)
+    require_same_nesting(parts, index, "input")
+    return parts, index

@@ -110,14 +110,14 @@ def sequence_conv(
     rows = _matrix(r.values, "input")
     filter = as_row_dtype(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
-    added = None if bias is None else as_row_dtype(bias, "bias", rows)
-    if added is not None and tuple(added.shape) != (filter.shape[1],):
-        raise value_error("bias", f"expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
+    bias_row = None if bias is None else as_row_dtype(bias, "bias", rows)
+    if bias_row is not None and tuple(bias_row.shape) != (filter.shape[1],):
+        raise value_error("bias", f"expected shape ({filter.shape[1]},), got {tuple(bias_row.shape)}")
     result = product(_columns(rows, window, padding_data), filter)
-    if added is not None:
-        result = as_of(result + added, result, added)
+    if bias_row is not None:
+        result = as_of(result + bias_row, result, bias_row)
     return typing.cast(
-        "RaggedT", r._make(result, r.levels if window.stride == 1 else (*window.above, window.kept))
+        "RaggedT", r._make(result, r.levels if window.stride == 1 else (*window.outer_levels, window.level))
     )
 
 
@@ -173,23 +173,25 @@ def backprop_sequence_conv(
     filter = as_row_dtype(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
     columns = _columns(rows, window, padding_data)
-    levels = r.levels if window.stride == 1 else (*window.above, window.kept)
+    levels = r.levels if window.stride == 1 else (*window.outer_levels, window.level)
     d = as_row_dtype(gradient_rows(dY, len(columns), levels, inner=(filter.shape[1],)), "dY", rows)
     d_columns = product(widen_halves(d), conjugate(widen_halves(filter)).T)
     d_columns = d_columns.reshape(len(d), window.length, rows.shape[1])
-    paired = is_complex(d_columns)  # sums are of real numbers only
-    back = as_pairs(d_columns) if paired else d_columns
+    has_pairs = is_complex(d_columns)  # sums are of real numbers only
+    real_columns = as_pairs(d_columns) if has_pairs else d_columns
     first, left, right = window.reach
-    d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.units)
+    d_rows = backprop_seq2col(
+        real_columns, 0, left=left, right=right, stride=window.stride, lengths=window.units
+    )
     if first:
         d_rows = backend_of(d_rows).shift(d_rows, window.units, first)
-    d_rows = gradient_as(from_pairs(d_rows) if paired else d_rows, rows, d, filter)
+    d_rows = gradient_as(from_pairs(d_rows) if has_pairs else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
-        at, which = window.padding_places()
+        slots, which = window.padding_places()
         padding = as_row_dtype(padding_data, "padding_data", rows)
-        d_padding = scatter_rows(_merge_windows(back)[like(at, d)], which, len(padding))
-        d_padding = gradient_as(from_pairs(d_padding) if paired else d_padding, padding, d, filter)
+        d_padding = scatter_rows(_merge_windows(real_columns)[like(slots, d)], which, len(padding))
+        d_padding = gradient_as(from_pairs(d_padding) if has_pairs else d_padding, padding, d, filter)
     d_filter = gradient_as(product(conjugate(widen_halves(columns)).T, widen_halves(d)), filter, columns, d)
     d_bias = as_of(widen_halves(d).sum(0), d)
     return r._make(d_rows.reshape(r.values.shape), r.levels), d_filter, d_padding, d_bias
@@ -200,8 +202,8 @@ class _Window:
     """Where the rows of windows lie."""
 
     units: Level
-    kept: Level
-    above: tuple[Level, ...]
+    level: Level
+    outer_levels: tuple[Level, ...]
     start: int
     length: int
     stride: int
@@ -225,8 +227,8 @@ class _Window:
 
     def padding_places(self) -> tuple[Any, Any]:
         """The places of all windows that lie outside their sequence, and the rows of padding for them."""
-        rows = self.kept.positions * self.stride
-        lengths = np.repeat(self.units.lengths, self.kept.lengths)
+        rows = self.level.positions * self.stride
+        lengths = np.repeat(self.units.lengths, self.level.lengths)
         at_edges = np.flatnonzero(
             (rows + self.start < 0) | (rows + self.start + self.length > lengths)
         )  # fmt: skip
@@ -234,14 +236,14 @@ class _Window:
         ends = lengths[at_edges, None]
         which = np.where(places < 0, self.places_in_front + places, self.places_in_front + places - ends)
         is_outside = (places < 0) | (places >= ends)
-        at = at_edges[:, None] * self.length + np.arange(self.length)
-        return at[is_outside], which[is_outside]
+        slots = at_edges[:, None] * self.length + np.arange(self.length)
+        return slots[is_outside], which[is_outside]
 
 
 def _window(
     r: Ragged[Any], rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
 ) -> _Window:
-    _, units, above = units_of(r, None, level)
+    _, units, outer_levels = units_of(r, None, level)
     if filter.ndim != 2:
         raise value_error(
             "filter", f"expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}"
@@ -258,9 +260,9 @@ def _window(
     begin = -(size // 2) if start is None else as_int(start, "context_start", -(2**63), None)
     if abs(begin) > _FARTHEST:
         raise value_error("context_start", f"expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
-    nothing = np.empty((units.total, 0), np.uint8)
-    kept = units if step == 1 else _core.seq2col(nothing, units, 0, 0, 1, step)[1]
-    return _Window(units, kept, above, begin, size, step)
+    empty_rows = np.empty((units.total, 0), np.uint8)
+    out_level = units if step == 1 else _core.seq2col(empty_rows, units, 0, 0, 1, step)[1]
+    return _Window(units, out_level, outer_levels, begin, size, step)
 
 
 def _columns(rows: Any, window: _Window, padding: Any) -> Any:
@@ -285,10 +287,10 @@ def _unfold(rows: Any, window: _Window, padding: Any) -> Any:
     columns = backend_of(rows).seq2col(rows, window.units, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
-    at, which = window.padding_places()
+    slots, which = window.padding_places()
     flat = columns.reshape(len(columns) * window.length, rows.shape[1])
     backend = backend_of(rows)
-    flat = backend.put_rows(flat, at, backend.take_rows(padding, which))
+    flat = backend.put_rows(flat, slots, backend.take_rows(padding, which))
     return flat.reshape(columns.shape)
 
 

@@ -77,11 +77,11 @@ def sequence_enumerate(
     [[[[1, 2], [3]], [[3], []]]]
     """
     r, size = sequences(input, "input"), as_int(win_size, "win_size", 1)
-    at = resolve_level(level, r.levels)
-    if at < len(r.levels) - 1:
+    index = resolve_level(level, r.levels)
+    if index < len(r.levels) - 1:
         if not is_zero(pad_value):
             raise value_error("pad_value", f"at level {level} empty sequences pad, not {pad_value!r}")
-        return cast("RaggedT", _sequence_windows(r, at, size))
+        return cast("RaggedT", _sequence_windows(r, index, size))
     values, units = r.values, r.levels[-1]
     inner = _inner(values)
     fill = fill_for(values, pad_value)
@@ -114,14 +114,14 @@ def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level
     array([1., 5., 5.])
     """
     r, size = sequences(input, "input"), as_int(win_size, "win_size", 1)
-    at = resolve_level(level, r.levels)
-    if at < len(r.levels) - 1:
-        result = _sequence_windows(r._make(np.arange(r.total), r.levels), at, size)
+    index = resolve_level(level, r.levels)
+    if index < len(r.levels) - 1:
+        result = _sequence_windows(r._make(np.arange(r.total), r.levels), index, size)
         d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
         return cast("RaggedT", r._make(scatter_rows(d, result.values, r.total), r.levels))
     inner, units = _inner(r.values), r.levels[-1]
     d = gradient_rows(dY, r.total, r.levels, inner=(size, *inner))
-    dX = in_parts(d, lambda each: _sums(each, units, size))
+    dX = in_parts(d, lambda part: _sums(part, units, size))
     return cast("RaggedT", r._make(dX.reshape(r.values.shape), r.levels))
 
 
@@ -153,19 +153,19 @@ def _fill_ends(result: Any, units: Level, size: int, fill: Any) -> Any:
     return backend_of(result).fill_where(result, gaps, fill)
 
 
-def _sequence_windows(r: Ragged[Any], at: int, size: int) -> Ragged[Any]:
-    """Windows of the sequences below level `at`."""
-    units = r.levels[at]
+def _sequence_windows(r: Ragged[Any], index: int, size: int) -> Ragged[Any]:
+    """Windows of the sequences below level `index`."""
+    units = r.levels[index]
     # An empty sequence is put behind all others: it has number 0 when they are counted from the end.
-    below = r.levels[at + 1]
-    padded = Level.from_offsets(np.append(below.offsets, below.total))
+    inner_level = r.levels[index + 1]
+    padded = Level.from_offsets(np.append(inner_level.offsets, inner_level.total))
     countdown = np.arange(units.total, 0, -1).reshape(-1, 1, 1)
     order = units.total - _windows(countdown, units, size).reshape(-1)
     values = r.values
     needs_gradient = bool(getattr(values, "requires_grad", False))
     source = np.arange(r.total) if needs_gradient else values
-    rows, levels = select(r._make(source, (padded, *r.levels[at + 2 :])), 0, order)
+    rows, levels = select(r._make(source, (padded, *r.levels[index + 2 :])), 0, order)
     if needs_gradient:  # rows come more than once: their gradients are added in a fixed order
         rows = backend_of(values).take_rows(values, rows)
     windows = Level.from_lengths(np.full(units.total, size))
-    return r._make(rows, (*r.levels[: at + 1], windows, *levels))
+    return r._make(rows, (*r.levels[: index + 1], windows, *levels))

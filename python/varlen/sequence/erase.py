@@ -68,19 +68,19 @@ def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     [[[1, 2]], []]
     """
     r = sequences(x)
-    at = resolve_level(level, r.levels)
-    if at == len(r.levels) - 1:
-        erased = _erase_rows(r, tokens)
-        if erased is not None:
-            return cast("RaggedT", erased)
-    keep = _kept_mask(r, at, tokens)
-    kept = reindex(r.levels[at], counted_before(keep))
-    if at == len(r.levels) - 1:
-        each = Level.from_lengths(np.ones(r.total, np.int64))
-        values, _ = apply_rows(r.values, lambda rows: _core.gather(rows, (each,), keep))
-        return cast("RaggedT", r._make(values, (*r.levels[:at], kept)))
-    values, below = select(r, at + 1, keep)
-    return cast("RaggedT", r._make(values, (*r.levels[:at], kept, *below)))
+    index = resolve_level(level, r.levels)
+    if index == len(r.levels) - 1:
+        result = _erase_rows(r, tokens)
+        if result is not None:
+            return cast("RaggedT", result)
+    keep = _kept_mask(r, index, tokens)
+    out_level = reindex(r.levels[index], counted_before(keep))
+    if index == len(r.levels) - 1:
+        row_level = Level.from_lengths(np.ones(r.total, np.int64))
+        values, _ = apply_rows(r.values, lambda rows: _core.gather(rows, (row_level,), keep))
+        return cast("RaggedT", r._make(values, (*r.levels[:index], out_level)))
+    values, inner_levels = select(r, index + 1, keep)
+    return cast("RaggedT", r._make(values, (*r.levels[:index], out_level, *inner_levels)))
 
 
 def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
@@ -105,13 +105,13 @@ def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1
     array([5., 0., 6.])
     """
     r = sequences(x)
-    at = resolve_level(level, r.levels)
-    chosen = _kept_mask(r, at, tokens)
-    levels = (*r.levels[:at], reindex(r.levels[at], counted_before(chosen)))
-    where: Any = np.flatnonzero(chosen)
-    if at < len(r.levels) - 1:
-        where, below = select(r._make(np.arange(r.total), r.levels), at + 1, chosen)
-        levels = (*levels, *below)
+    index = resolve_level(level, r.levels)
+    keep = _kept_mask(r, index, tokens)
+    levels = (*r.levels[:index], reindex(r.levels[index], counted_before(keep)))
+    where: Any = np.flatnonzero(keep)
+    if index < len(r.levels) - 1:
+        where, inner_levels = select(r._make(np.arange(r.total), r.levels), index + 1, keep)
+        levels = (*levels, *inner_levels)
     d = gradient_rows(dY, len(where), levels, inner=tuple(r.values.shape[1:]))
     return cast("RaggedT", r._make(scatter_rows(d, where, r.total), r.levels))
 
@@ -134,12 +134,12 @@ def _erase_rows(r: Ragged[Any], tokens: Any) -> Ragged[Any] | None:
     if dtype.kind == "b":  # any byte but 0 is True
         targets = targets.view(np.uint8) != 0
     bits = np.unique(targets.view(f"u{dtype.itemsize}"))
-    found: Any = backend_of(values).erase(values, r.levels[-1], bits)
-    if found is NotImplemented:
+    result: Any = backend_of(values).erase(values, r.levels[-1], bits)
+    if result is NotImplemented:
         return None
-    rows, kept = found
+    rows, out_level = result
     rows = rows.astype(dtype, copy=False) if is_array else rows
-    return r._make(rows, (*r.levels[:-1], kept))
+    return r._make(rows, (*r.levels[:-1], out_level))
 
 
 def _check_one_number(r: Ragged[Any]) -> None:
@@ -147,27 +147,29 @@ def _check_one_number(r: Ragged[Any]) -> None:
         raise value_error("x", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
 
 
-def _kept_mask(r: Ragged[Any], at: int, tokens: Any) -> Any:
-    """Which rows, or which sequences below level `at`, equal no token: bool."""
+def _kept_mask(r: Ragged[Any], index: int, tokens: Any) -> Any:
+    """Which rows, or which sequences below level `index`, equal no token: bool."""
     _check_one_number(r)
     rows = _comparable(r.values).reshape(-1)
     rows = rows.astype(rows.dtype.newbyteorder("="), copy=False)
-    depth = len(r.levels) - at - 1
+    depth = len(r.levels) - index - 1
     if not depth:
         targets, is_exact = _cast_tokens(_numbers(tokens), rows.dtype)
         return ~np.isin(rows, targets[is_exact])
-    given, numbers = _token_sequences(tokens)
-    if given is None:
-        return np.ones(r.levels[at].total, np.bool_)
-    if len(given.levels) != depth:
+    token_seqs, numbers = _token_sequences(tokens)
+    if token_seqs is None:
+        return np.ones(r.levels[index].total, np.bool_)
+    if len(token_seqs.levels) != depth:
         raise value_error(
-            "tokens", f"expected {depth} levels, as the sequences to erase have, got {len(given.levels)}"
+            "tokens", f"expected {depth} levels, as the sequences to erase have, got {len(token_seqs.levels)}"
         )
-    if len(numbers) != given.total:
-        raise value_error("tokens", f"expected rows of one number, got shape {tuple(given.values.shape[1:])}")
+    if len(numbers) != token_seqs.total:
+        raise value_error(
+            "tokens", f"expected rows of one number, got shape {tuple(token_seqs.values.shape[1:])}"
+        )
     targets, is_exact = _cast_tokens(numbers, rows.dtype)
     return ~_equal_a_token(
-        Ragged._make(rows, r.levels[at + 1 :]), Ragged._make(targets, given.levels), is_exact
+        Ragged._make(rows, r.levels[index + 1 :]), Ragged._make(targets, token_seqs.levels), is_exact
     )
 
 
@@ -183,30 +185,30 @@ def _comparable(values: Any) -> Any:
 
 def _numbers(tokens: Any) -> Any:
     """Tokens laid end to end: numbers of NumPy, or of Python where no dtype holds them all."""
-    given = tokens.values if isinstance(tokens, Ragged) else tokens
+    values = tokens.values if isinstance(tokens, Ragged) else tokens
     try:
-        numbers = _comparable(as_values([given] if _is_scalar(given) else given, "tokens")).reshape(-1)
+        numbers = _comparable(as_values([values] if _is_scalar(values) else values, "tokens")).reshape(-1)
     except TypeError:
-        _refuse_wide(given)
+        _refuse_wide(values)
         raise
     if numbers.dtype.kind not in "biuf":
         raise type_error("tokens", f"expected numbers, got {numbers.dtype}")
-    if numbers.dtype.kind == "f" and isinstance(given, (list, tuple)):
-        each = np.asarray(given, np.object_).reshape(-1)
-        return each if any(isinstance(x, (int, np.integer)) for x in each) else numbers
+    if numbers.dtype.kind == "f" and isinstance(values, (list, tuple)):
+        objects = np.asarray(values, np.object_).reshape(-1)
+        return objects if any(isinstance(x, (int, np.integer)) for x in objects) else numbers
     return numbers
 
 
-def _refuse_wide(given: Any) -> None:
+def _refuse_wide(values: Any) -> None:
     """Refuse lists of integers beyond 64 bits, which NumPy reads as objects."""
-    for x in np.asarray(given, np.object_).reshape(-1):
+    for x in np.asarray(values, np.object_).reshape(-1):
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise overflow_error("tokens", f"{x} does not fit 64 bits")
 
 
-def _is_scalar(given: Any) -> bool:
+def _is_scalar(value: Any) -> bool:
     """Whether it is one value, not a list of values."""
-    return isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
 
 
 def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
@@ -224,17 +226,17 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
         is_tensor = is_any_array(tokens) and not isinstance(tokens, np.ndarray)
         # What floats round is compared as it is, below; the levels are the same.
         dtype = np.float64 if _holds_float(tokens) else None
-        given = Ragged.from_list(tokens if is_tensor else list(refuse_mask(tokens, "tokens")), dtype)
+        token_seqs = Ragged.from_list(tokens if is_tensor else list(refuse_mask(tokens, "tokens")), dtype)
     except (TypeError, ValueError, OverflowError) as error:
         where = getattr(error, "argument", "")
         raise name_argument(error, where.replace("data", "tokens", 1)) from None
     leaves = tokens
-    if isinstance(given.values, np.ndarray) and given.values.dtype.kind == "f":
-        for _ in given.levels:
-            leaves = [x for each in leaves for x in each]
-        if len(leaves) == given.total and all(isinstance(x, (int, float)) for x in leaves):
-            return given, _numbers(leaves)
-    return given, _numbers(given)
+    if isinstance(token_seqs.values, np.ndarray) and token_seqs.values.dtype.kind == "f":
+        for _ in token_seqs.levels:
+            leaves = [x for leaf in leaves for x in leaf]
+        if len(leaves) == token_seqs.total and all(isinstance(x, (int, float)) for x in leaves):
+            return token_seqs, _numbers(leaves)
+    return token_seqs, _numbers(token_seqs)
 
 
 def _holds_float(tokens: Any) -> bool:
@@ -256,21 +258,21 @@ def _cast_tokens(tokens: Any, dtype: np.dtype) -> tuple[Any, Any]:
         return np.concatenate([result for result, _ in parts]), np.concatenate([exact for _, exact in parts])
     if tokens.dtype == dtype:
         return tokens, tokens == tokens
-    given = tokens.view(np.uint8) if tokens.dtype.kind == "b" else tokens
-    if dtype.kind in "iu" and given.dtype.kind == "f":
+    numbers = tokens.view(np.uint8) if tokens.dtype.kind == "b" else tokens
+    if dtype.kind in "iu" and numbers.dtype.kind == "f":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        wide = given.astype(np.promote_types(given.dtype, np.float64))
+        wide = numbers.astype(np.promote_types(numbers.dtype, np.float64))
         is_exact = (wide >= float(low)) & (wide < float(high // 2 + 1) * 2) & (wide == np.trunc(wide))
         return np.where(is_exact, wide, 0).astype(dtype), is_exact
     with np.errstate(all="ignore"):
-        result = given.astype(dtype)
-        if dtype.kind == "f" and given.dtype.kind in "iu":
+        result = numbers.astype(dtype)
+        if dtype.kind == "f" and numbers.dtype.kind in "iu":
             # What was rounded up beyond the integers must not go back among them.
             wide = result.astype(np.promote_types(dtype, np.float64))
-            is_exact = np.isfinite(wide) & (wide < float(int(np.iinfo(given.dtype).max) + 1))
-            is_exact &= np.where(is_exact, result, 0).astype(given.dtype) == given
+            is_exact = np.isfinite(wide) & (wide < float(int(np.iinfo(numbers.dtype).max) + 1))
+            is_exact &= np.where(is_exact, result, 0).astype(numbers.dtype) == numbers
             return result, is_exact
-        return result, (result.astype(given.dtype) == given) & ((result < 0) == (given < 0))
+        return result, (result.astype(numbers.dtype) == numbers) & ((result < 0) == (numbers < 0))
 
 
 def _equal_a_token(r: Ragged[Any], tokens: Ragged[Any], is_exact: Any) -> Any:
@@ -280,27 +282,27 @@ def _equal_a_token(r: Ragged[Any], tokens: Ragged[Any], is_exact: Any) -> Any:
     exactly gets -2. Then, from the innermost level outwards, sequences that hold the same numbers get the
     same number, until each of the outermost has one.
     """
-    known = np.unique(tokens.values[is_exact])
-    row_ids, token_ids = _ids_among(r.values, known), np.where(is_exact, _ids_among(tokens.values, known), -2)
+    vocab = np.unique(tokens.values[is_exact])
+    row_ids, token_ids = _ids_among(r.values, vocab), np.where(is_exact, _ids_among(tokens.values, vocab), -2)
     for level, token_level in zip(reversed(r.levels), reversed(tokens.levels), strict=True):
         row_ids, token_ids = _label_sequences(row_ids, level, token_ids, token_level)
     return np.isin(row_ids, token_ids[token_ids >= 0])
 
 
-def _ids_among(values: Any, known: Any) -> Any:
-    if not len(known):
+def _ids_among(values: Any, vocab: Any) -> Any:
+    if not len(vocab):
         return np.full(len(values), -1)
-    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return np.where(known[at] == values, at, -1)
+    ids = np.minimum(np.searchsorted(vocab, values), len(vocab) - 1)
+    return np.where(vocab[ids] == values, ids, -1)
 
 
 def _label_sequences(ids: Any, level: Level, token_ids: Any, token_level: Level) -> tuple[Any, Any]:
     """A number for each sequence, the same for equal ones; -1 where no token is as long."""
     may_match = np.isin(level.lengths, token_level.lengths)
-    chosen = Ragged._make(ids, (level,))[may_match]
-    both = concatenate([chosen, Ragged._make(token_ids, (token_level,))])
-    block = both.to_dense(fill=-3)
+    candidates = Ragged._make(ids, (level,))[may_match]
+    union = concatenate([candidates, Ragged._make(token_ids, (token_level,))])
+    block = union.to_dense(fill=-3)
     _, labels = np.unique(block, axis=0, return_inverse=True) if block.shape[1] else (0, np.zeros(len(block)))
     result = np.full(len(level), -1)
-    result[may_match] = labels.reshape(-1)[: len(chosen)]
-    return result, labels.reshape(-1)[len(chosen) :]
+    result[may_match] = labels.reshape(-1)[: len(candidates)]
+    return result, labels.reshape(-1)[len(candidates) :]

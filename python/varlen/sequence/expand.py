@@ -84,13 +84,13 @@ def sequence_expand(
         _check_count(times, rows.shape[0], "rows")
         _check_memory(times.total, rows)
         return cast("SameT", backend_of(rows).broadcast_rows(rows, times))
-    at = resolve_level(level, x.levels)
-    _check_count(times, tracing.count_of(x.levels[at]), "sequences")
+    index = resolve_level(level, x.levels)
+    _check_count(times, tracing.count_of(x.levels[index]), "sequences")
     _check_memory(times.total, x.values)
-    if tracing.known(times.total * x.total >= 2**60):
-        _groups(x.levels[at:], times)
-    values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
-    return cast("SameT", ragged_like(x, values, (*_outer_levels(x.levels, at, times), *below)))
+    if tracing.holds_surely(times.total * x.total >= 2**60):
+        _groups(x.levels[index:], times)
+    values, inner_levels = backend_of(x.values).repeat(x.values, x.levels[index:], times)
+    return cast("SameT", ragged_like(x, values, (*_outer_levels(x.levels, index, times), *inner_levels)))
 
 
 def backprop_sequence_expand(
@@ -124,16 +124,16 @@ def backprop_sequence_expand(
         rows = as_values(x, "x")
         _check_count(times, rows.shape[0], "rows")
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
-        return cast("SameT", in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0)))
-    at = resolve_level(level, x.levels)
-    _check_count(times, len(x.levels[at]), "sequences")
-    groups, blocks = _groups(x.levels[at:], times)
-    levels = _repeat_levels(x.levels, at, times) if isinstance(dY, Ragged) else ()
+        return cast("SameT", in_parts(d, lambda part: backend_of(part).reduce("sum", part, times, 0)))
+    index = resolve_level(level, x.levels)
+    _check_count(times, len(x.levels[index]), "sequences")
+    groups, blocks = _groups(x.levels[index:], times)
+    levels = _repeat_levels(x.levels, index, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
     backend = backend_of(d)
     return cast(
         "SameT",
-        x._make(backend.in_parts(d, lambda each: backend.reduce_blocks(each, groups, blocks)), x.levels),
+        x._make(backend.in_parts(d, lambda part: backend.reduce_blocks(part, groups, blocks)), x.levels),
     )
 
 
@@ -213,7 +213,7 @@ def backprop_sequence_expand_as(
         "RowsT",
         in_parts(
             gradient_rows(dY, units.total, levels),
-            lambda each: backend_of(each).reduce("sum", each, units, 0),
+            lambda part: backend_of(part).reduce("sum", part, units, 0),
         ),
     )
 
@@ -228,27 +228,27 @@ def _times(y: Any, ref_level: int) -> Level:
 
 
 def _check_count(times: Level, count: int, what: str) -> None:
-    given = tracing.count_of(times)
-    if tracing.known(given != count):
-        raise value_error("x", f"has {count} {what}, but the level of y has {given} sequences")
+    total = tracing.count_of(times)
+    if tracing.holds_surely(total != count):
+        raise value_error("x", f"has {count} {what}, but the level of y has {total} sequences")
 
 
 def _check_memory(count: int, rows: Any) -> None:
     """Refuse a result of `count` rows like these where it is larger than any memory."""
     numbers = count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8)
-    if tracing.known(numbers >= 2**60 - 2):
+    if tracing.holds_surely(numbers >= 2**60 - 2):
         fits_memory(numbers, "y")
 
 
-def _outer_levels(levels: Levels, at: int, times: Level) -> Levels:
+def _outer_levels(levels: Levels, index: int, times: Level) -> Levels:
     """The levels above; the innermost of them counts the sequences after they were repeated."""
-    return (*levels[: at - 1], flatten_levels((levels[at - 1], times))) if at else ()
+    return (*levels[: index - 1], flatten_levels((levels[index - 1], times))) if index else ()
 
 
-def _repeat_levels(levels: Levels, at: int, times: Level) -> Levels:
+def _repeat_levels(levels: Levels, index: int, times: Level) -> Levels:
     """The levels of what `sequence_expand` gives."""
-    nothing = np.empty((levels[-1].total, 0), np.uint8)
-    return (*_outer_levels(levels, at, times), *_core.gather(nothing, levels[at:], times.row_ids)[1])
+    empty_rows = np.empty((levels[-1].total, 0), np.uint8)
+    return (*_outer_levels(levels, index, times), *_core.gather(empty_rows, levels[index:], times.row_ids)[1])
 
 
 def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:

@@ -121,9 +121,9 @@ def backprop_im2sequence(
     n, channels, height, width = images.shape
     grid = _Grid(images.shape, filter_size, stride, padding)
     level, which = grid.select(input_image_size, out_stride)
-    (fh, fw), (sh, sw), (up, left, below, right) = grid.filter, grid.stride, grid.padding
-    above: Levels = input.levels if isinstance(input, Ragged) else ()
-    d = gradient_rows(dY, level.total, (*above, level), inner=(channels * fh * fw,))
+    (fh, fw), (sh, sw), (top, left, bottom, right) = grid.filter, grid.stride, grid.padding
+    outer_levels: Levels = input.levels if isinstance(input, Ragged) else ()
+    d = gradient_rows(dY, level.total, (*outer_levels, level), inner=(channels * fh * fw,))
     backend = backend_of(d)
     if which is not None:
         all_rows = backend.zeros(d, (n * grid.down * grid.across, d.shape[1]))
@@ -131,11 +131,11 @@ def backprop_im2sequence(
         d = all_rows
     d = d.reshape(n, grid.down, grid.across, channels, fh, fw)
     d = backend.transpose(d, (0, 3, 1, 2, 4, 5))
-    result = backend.zeros(d, (n, channels, up + height + below, left + width + right))
+    result = backend.zeros(d, (n, channels, top + height + bottom, left + width + right))
     for y in range(fh):
         for x in range(fw):
             result[:, :, y : y + sh * grid.down : sh, x : x + sw * grid.across : sw] += d[..., y, x]
-    result = result[:, :, up : up + height, left : left + width]
+    result = result[:, :, top : top + height, left : left + width]
     return cast(
         "RowsT",
         input._make(as_values(result), input.levels) if isinstance(input, Ragged) else as_values(result),
@@ -165,21 +165,21 @@ class _Grid:
         steps = _pair(out_stride, "out_stride", 1)
         if sizes is None:
             return Level.from_lengths(np.full(self.count, self.down * self.across)), None
-        given = array_of(sizes, "input_image_size")
-        if given.shape != (self.count, 2) or given.dtype.kind not in "iu":
+        numbers = array_of(sizes, "input_image_size")
+        if numbers.shape != (self.count, 2) or numbers.dtype.kind not in "iu":
             raise value_error(
-                "input_image_size", f"expected ({self.count}, 2) integers, got {given.dtype}{given.shape}"
+                "input_image_size", f"expected ({self.count}, 2) integers, got {numbers.dtype}{numbers.shape}"
             )
         patch_counts = []
         for axis in (0, 1):
-            size = -(-given[:, axis].astype(np.int64) // steps[axis])
+            size = -(-numbers[:, axis].astype(np.int64) // steps[axis])
             steps_left = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
-            bad = (given[:, axis] < 1) | (size > self.image[axis]) | (steps_left < 0)
+            bad = (numbers[:, axis] < 1) | (size > self.image[axis]) | (steps_left < 0)
             if bad.any():
                 i = int(bad.argmax())
                 raise value_error(
                     "input_image_size",
-                    f"image {i} is {tuple(given[i].tolist())}, with out_stride {steps} no "
+                    f"image {i} is {tuple(numbers[i].tolist())}, with out_stride {steps} no "
                     f"patches of {self.filter} in {self.image}",
                 )
             patch_counts.append(steps_left // self.stride[axis] + 1)
@@ -202,17 +202,17 @@ def _padded(images: Any, padding: tuple[int, int, int, int]) -> Any:
     return backend_of(images).pad_images(images, padding)
 
 
-def _pair(given: Any, argument: str, least: int) -> tuple[int, int]:
-    if np.ndim(given) == 0:
-        return (as_int(given, argument, least),) * 2
-    if len(given) != 2:
-        raise value_error(argument, f"expected one number or two, got {len(given)}")
-    return as_int(given[0], argument, least), as_int(given[1], argument, least)
+def _pair(value: Any, argument: str, minimum: int) -> tuple[int, int]:
+    if np.ndim(value) == 0:
+        return (as_int(value, argument, minimum),) * 2
+    if len(value) != 2:
+        raise value_error(argument, f"expected one number or two, got {len(value)}")
+    return as_int(value[0], argument, minimum), as_int(value[1], argument, minimum)
 
 
-def _four_sides(given: Any) -> tuple[int, int, int, int]:
-    if np.ndim(given) and len(given) == 4:
-        up, left, below, right = (as_int(x, "padding") for x in given)
-        return up, left, below, right
-    down, across = _pair(given, "padding", 0)
+def _four_sides(value: Any) -> tuple[int, int, int, int]:
+    if np.ndim(value) and len(value) == 4:
+        top, left, bottom, right = (as_int(x, "padding") for x in value)
+        return top, left, bottom, right
+    down, across = _pair(value, "padding", 0)
     return down, across, down, across

@@ -29,13 +29,13 @@ def sequences(x: Any, argument: str = "x") -> Ragged[Any]:
     return x
 
 
-def select(x: Ragged[Any], at: int, index: Any) -> tuple[Values, Levels]:
-    """Sequences of level `at`, in any order and as often as wanted: their rows, and the levels from `at` on.
+def select(x: Ragged[Any], k: int, index: Any) -> tuple[Values, Levels]:
+    """Sequences of level `k`, in any order and as often as wanted: their rows, and the levels from `k` on.
 
     Autograd follows tensors.
     """
-    found = x._make(x.values, x.levels[at:])[index]
-    return found.values, found.levels
+    result = x._make(x.values, x.levels[k:])[index]
+    return result.values, result.levels
 
 
 def gradient_rows(
@@ -64,46 +64,46 @@ def require_row_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
         raise value_error(argument, f"has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
 
 
-def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -> NDArray[np.int64]:
+def per_sequence(value: Any, count: int, argument: str, minimum: int | None = 0) -> NDArray[np.int64]:
     """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all."""
-    numbers = array_of(given, argument)
+    numbers = array_of(value, argument)
     if numbers.dtype.kind not in "iu" and numbers.size:
-        numbers = _integers(given, numbers, argument)
+        numbers = _integers(value, numbers, argument)
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.shape not in ((), (count,)):
         raise value_error(argument, f"expected {count} numbers, one a sequence, got shape {numbers.shape}")
     if numbers.dtype.kind in "uO":
-        beyond = (numbers > LARGEST) | (numbers < -LARGEST - 1 if numbers.dtype.hasobject else False)
-        if np.any(beyond):
-            at = int(np.argmax(beyond))
-            where = f"sequence {at} has {numbers[at]}" if numbers.ndim else str(numbers)
+        is_outside = (numbers > LARGEST) | (numbers < -LARGEST - 1 if numbers.dtype.hasobject else False)
+        if np.any(is_outside):
+            index = int(np.argmax(is_outside))
+            where = f"sequence {index} has {numbers[index]}" if numbers.ndim else str(numbers)
             raise overflow_error(argument, f"{where}, which does not fit 63 bits")
-    each = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
-    if least is not None and count and each.min() < least:
-        i = int((each < least).argmax())
-        raise value_error(argument, f"sequence {i} has {each[i]}, expected {least} or more", row=i)
-    return each
+    result = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
+    if minimum is not None and count and result.min() < minimum:
+        i = int((result < minimum).argmax())
+        raise value_error(argument, f"sequence {i} has {result[i]}, expected {minimum} or more", row=i)
+    return result
 
 
-def _integers(given: Any, numbers: Any, argument: str) -> np.ndarray:
+def _integers(value: Any, numbers: Any, argument: str) -> np.ndarray:
     """Integers of Python that NumPy reads as floats or objects, because some are beyond int64."""
-    if numbers.dtype.hasobject or isinstance(given, (list, tuple)):
-        each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
-        if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in each.flat):
-            return each
+    if numbers.dtype.hasobject or isinstance(value, (list, tuple)):
+        objects = numbers if numbers.dtype.hasobject else np.asarray(value, np.object_)
+        if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in objects.flat):
+            return objects
     raise type_error(argument, f"expected integers, got {numbers.dtype}")
 
 
-def array_of(given: Any, argument: str) -> np.ndarray:
+def array_of(value: Any, argument: str) -> np.ndarray:
     """Numbers as NumPy reads them, of a Ragged its rows; dtypes that NumPy does not know become float32."""
-    if isinstance(given, Ragged):
-        given = given.values
-    if backend_of(given) is not arrays:
-        numbers: np.ndarray = as_ints(given)
+    if isinstance(value, Ragged):
+        value = value.values
+    if backend_of(value) is not arrays:
+        numbers: np.ndarray = as_ints(value)
         return numbers
     try:
-        return np.asarray(refuse_mask(given, argument))
+        return np.asarray(refuse_mask(value, argument))
     except ValueError:
         raise value_error(argument, "not a rectangle of numbers") from None
 
@@ -129,4 +129,4 @@ def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
 
 def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     """`total` rows: those that d was taken from, and zeros. The gradient of picking rows."""
-    return in_parts(d, lambda each: backend_of(each).backprop_gather_add(each, rows[:, None], total))
+    return in_parts(d, lambda part: backend_of(part).backprop_gather_add(part, rows[:, None], total))

@@ -43,16 +43,17 @@ def run_layer(
     table = x.table
     packed = _reverse(x) if reverse else x
     start = init_memories(_start(layer, init, x, rows_of), table)
-    running = int(table.size_at_t[0]) if table.longest else 0
+    n_active = int(table.size_at_t[0]) if table.longest else 0
     directions = 2 if layer.bidirectional else 1
-    if running:
-        first = each_state(lambda one, _: one[:running].transpose(0, 1).contiguous(), start)
+    if n_active:
+        first = each_state(lambda one, _: one[:n_active].transpose(0, 1).contiguous(), start)
         steps = torch.from_numpy(np.array(table.size_at_t, np.int64))
         result, states = layer(torch.nn.utils.rnn.PackedSequence(packed.values, steps), first)
         rows = result.data
-        given = iter(start if isinstance(start, tuple) else (start,))
+        start_states = iter(start if isinstance(start, tuple) else (start,))
         last = each_state(
-            lambda one, _: torch.cat((one.transpose(0, 1), next(given)[running:].to(one.dtype))), states
+            lambda one, _: torch.cat((one.transpose(0, 1), next(start_states)[n_active:].to(one.dtype))),
+            states,
         )
     else:
         rows = x.values.new_zeros((0, directions * (layer.proj_size or layer.hidden_size)))
@@ -74,15 +75,15 @@ def _start(layer: Any, init: Any, x: Packed[Any], rows_of: Callable[[Any, str], 
 
     depth = layer.num_layers * (2 if layer.bidirectional else 1)
     widths = [layer.proj_size or layer.hidden_size, layer.hidden_size]
-    needed: Any = (None, None) if isinstance(layer, torch.nn.LSTM) else None
+    template: Any = (None, None) if isinstance(layer, torch.nn.LSTM) else None
     if init is None:
         zeros = [x.values.new_zeros((len(x.table), depth, width)) for width in widths]
-        return tuple(zeros) if needed else zeros[0]
-    as_many(init, needed, "init")
-    wanted = iter(widths)
+        return tuple(zeros) if template else zeros[0]
+    as_many(init, template, "init")
+    width_iter = iter(widths)
 
-    def one(given: Any, name: str) -> Any:
-        rows, width = rows_of(given, name), next(wanted)
+    def one(value: Any, name: str) -> Any:
+        rows, width = rows_of(value, name), next(width_iter)
         shape = tuple(rows.shape[1:])
         if shape != (depth, width) and (depth > 1 or shape != (width,)):
             expected = (depth, width) if depth > 1 else (width,)

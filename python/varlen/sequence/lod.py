@@ -56,9 +56,9 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
         return (x if isinstance(x, Ragged) else y)._make(values, y.levels)
     if y is None and target_lod is None:
         raise value_error("", "y, target_lod: pass one of them, got neither")
-    given, argument = (target_lod, "target_lod") if y is None else (y, "y")
+    value, argument = (target_lod, "target_lod") if y is None else (y, "y")
     make = x._make if isinstance(x, Ragged) else Ragged._make
-    return make(values, _read(given, len(values), argument))
+    return make(values, _read(value, len(values), argument))
 
 
 @eager_only()
@@ -114,12 +114,12 @@ def _rows(x: Any) -> Any:
     return x.values if isinstance(x, Ragged) else as_values(x, "x")
 
 
-def _read(given: Any, rows: int, argument: str) -> Levels:
+def _read(value: Any, rows: int, argument: str) -> Levels:
     """Levels from lengths or from offsets, whichever fits the number of rows."""
     readings, reasons = [], []
     for make in (Level.from_lengths, Level.from_offsets):
         try:
-            levels = each_level(_flatten_level(given), make, argument)
+            levels = each_level(_flatten_level(value), make, argument)
             check_levels(rows, levels, argument)
         except ValueError as error:
             reasons.append(vars(as_record(error, ValueError))["reason"])
@@ -136,8 +136,8 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
     return readings[0]
 
 
-def _flatten_level(given: Any) -> Any:
+def _flatten_level(value: Any) -> Any:
     """One level's integers of any shape with one axis longer than 1, as data may come; levels as they are."""
-    if isinstance(given, (list, tuple, Level)):
-        return given
-    return given.reshape(-1) if getattr(given, "ndim", 1) == 2 and 1 in given.shape else given
+    if isinstance(value, (list, tuple, Level)):
+        return value
+    return value.reshape(-1) if getattr(value, "ndim", 1) == 2 and 1 in value.shape else value

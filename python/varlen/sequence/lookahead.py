@@ -66,11 +66,11 @@ def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> S
     filter = _filter_of_rows(r, filter)
     values, units, _ = units_of(r, None, level)
     rows, taps = widen_halves(numbers(values, "input", True)), widen_halves(filter)
-    on = backend_of(rows)
-    result = on.ufunc("multiply", [rows, taps[0]], {})
+    backend = backend_of(rows)
+    result = backend.ufunc("multiply", [rows, taps[0]], {})
     for k in range(1, len(taps)):
-        ahead = on.ufunc("multiply", [on.shift(rows, units, -k), taps[k]], {})
-        result = on.ufunc("add", [result, ahead], {})
+        term = backend.ufunc("multiply", [backend.shift(rows, units, -k), taps[k]], {})
+        result = backend.ufunc("add", [result, term], {})
     result = as_of(result, values, filter)
     return cast("SameT", r._make(result, r.levels) if shape is None else result.reshape(shape))
 
@@ -110,15 +110,15 @@ def backprop_row_conv(
     filter = _filter_of_rows(r, filter)
     values, units, _ = units_of(r, None, level)
     numbers(values, "input", True)
-    given = as_row_dtype(_rows_of_gradient(dY, r, shape), "dY", values)
-    rows, d, weights = widen_halves(values), widen_halves(given), conjugate(widen_halves(filter))
+    gradient = as_row_dtype(_rows_of_gradient(dY, r, shape), "dY", values)
+    rows, d, weights = widen_halves(values), widen_halves(gradient), conjugate(widen_halves(filter))
     dX, taps = d * weights[0], [(conjugate(rows) * d).sum(0)]
     for k in range(1, len(weights)):
         dX = dX + backend_of(d).shift(d, units, k) * weights[k]
         taps.append((conjugate(backend_of(rows).shift(rows, units, -k)) * d).sum(0))
-    dX = gradient_as(dX, values, given, filter)
+    dX = gradient_as(dX, values, gradient, filter)
     d_filter = backend_of(d).concat([tap[None] for tap in taps])
-    d_filter = gradient_as(d_filter, filter, values, given)
+    d_filter = gradient_as(d_filter, filter, values, gradient)
     d_input: Any = r._make(dX, r.levels) if shape is None else dX.reshape(shape)
     return d_input, d_filter
 
@@ -135,9 +135,9 @@ def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
     return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
 
 
-def _filter_of_rows(r: Ragged[Any], given: Any) -> Any:
+def _filter_of_rows(r: Ragged[Any], value: Any) -> Any:
     expected = tuple(r.values.shape[1:])
-    filter = as_row_dtype(given, "filter", r.values)
+    filter = as_row_dtype(value, "filter", r.values)
     if tuple(filter.shape[1:]) != expected or not len(filter):
         raise value_error(
             "filter", f"expected one row or more of shape {expected}, got {tuple(filter.shape)}"

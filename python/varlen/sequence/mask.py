@@ -79,8 +79,8 @@ def sequence_mask(
     [[[True, True], [True, False]], [[False, False]]]
     """
     if isinstance(x, Ragged):
-        values, units, above = units_of(x, None, level)
-        return wrap_units(x, _marks(units, (len(units),), maxlen, dtype, values), above)
+        values, units, outer_levels = units_of(x, None, level)
+        return wrap_units(x, _marks(units, (len(units),), maxlen, dtype, values), outer_levels)
     numbers = array_of(x, "x")
     if numbers.dtype.kind not in "iuf":
         if numbers.size:
@@ -91,9 +91,9 @@ def sequence_mask(
         flat = flat.astype(np.promote_types(flat.dtype, np.float64), copy=False)  # 2**63 has to fit
     bad = ~(flat >= 0) | (flat >= 2**63)
     if bad.any():
-        at = int(bad.argmax())
-        place = tuple(int(k) for k in np.unravel_index(at, numbers.shape))
-        raise value_error("x", f"the length at {place} is {flat[at]}")
+        index = int(bad.argmax())
+        place = tuple(int(k) for k in np.unravel_index(index, numbers.shape))
+        raise value_error("x", f"the length at {place} is {flat[index]}")
     level_of = Level.from_lengths(np.ceil(flat).astype(np.int64))
     return _marks(level_of, numbers.shape, maxlen, dtype, x if is_array(x) else flat)
 

@@ -23,7 +23,7 @@ def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged[Any]] = 
     if len(parts) and isinstance(parts[0], Ragged):
         steps = concatenate(parts)
         return Packed._make(steps.values, table, steps.levels, kind)
-    return Packed._make(joined(parts), table, (), kind)
+    return Packed._make(join_parts(parts), table, (), kind)
 
 
 def check_steps(parts: Sequence[Any], argument: str) -> None:
@@ -56,7 +56,7 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
             )
 
 
-def joined(parts: Sequence[Any]) -> Values:
+def join_parts(parts: Sequence[Any]) -> Values:
     """Arrays or tensors one after another, dtypes promoted; float32 where there are none."""
     if not len(parts):
         return np.zeros(0, np.float32)

@@ -88,20 +88,20 @@ def sequence_pad(
     ([[[1, 2], [3, 0]], [[4, 0], [0, 0]]], (array([2, 1]), array([2, 1, 1])))
     """
     r = sequences(x)
-    at = resolve_level(level, r.levels)
-    above, levels = r.levels[:at], r.levels[at:]
-    widths = _widths(levels, maxlen, at)
+    index = resolve_level(level, r.levels)
+    outer_levels, levels = r.levels[:index], r.levels[index:]
+    widths = _widths(levels, maxlen, index)
     one_device(pad_value, "pad_value", r.values, "x")
     fill = fill_for(r.values, pad_value)
     name = "x" if maxlen is None else "maxlen"
     with naming_pad_value(), naming(values=name, sizes=name, advice="take fewer rows, or keep them ragged"):
         out = backend_of(r.values).pad(r.values, levels, fill=fill, sizes=widths)
     backend = backend_of(r.values)
-    length = tuple([backend.level_array(each, "lengths", r.values) for each in levels])
+    length = tuple([backend.level_array(item, "lengths", r.values) for item in levels])
     outer = length[0]
     if len(levels) > 1:
-        return wrap_units(r, out, above), length
-    return wrap_units(r, out, above), wrap_units(r, outer, above)
+        return wrap_units(r, out, outer_levels), length
+    return wrap_units(r, out, outer_levels), wrap_units(r, outer, outer_levels)
 
 
 def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
@@ -126,12 +126,12 @@ def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
     [[5.0, 6.0], [7.0]]
     """
     r = sequences(x)
-    at = resolve_level(level, r.levels)
-    levels = r.levels[at:]
-    block = gradient_rows(dY, len(levels[0]), r.levels[:at])
-    inner, given = tuple(r.values.shape[1:]), tuple(block.shape[len(levels) + 1 :])
-    if block.ndim > len(levels) and given != inner:
-        raise value_error("dY", f"has rows of shape {given}, expected {inner}")
+    index = resolve_level(level, r.levels)
+    levels = r.levels[index:]
+    block = gradient_rows(dY, len(levels[0]), r.levels[:index])
+    inner, row_shape = tuple(r.values.shape[1:]), tuple(block.shape[len(levels) + 1 :])
+    if block.ndim > len(levels) and row_shape != inner:
+        raise value_error("dY", f"has rows of shape {row_shape}, expected {inner}")
     return cast("RaggedT", r._make(_rows_of(block, levels, "dY"), r.levels))
 
 
@@ -213,16 +213,18 @@ def backprop_sequence_unpad(dY: Any, x: SameT | Sequence[Any], length: Any) -> S
     return cast("SameT", x._make(result, x.levels) if isinstance(x, Ragged) else result)
 
 
-def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:
+def _widths(levels: Levels, maxlen: Any, index: int) -> list[int]:
     """The length that the sequences of each level get."""
     widths = []
-    for d, (each, most) in enumerate(zip(levels, ints_per_level(maxlen, "maxlen", len(levels)), strict=True)):
-        i = None if most is None else first_longer(each, most)
+    for d, (level, limit) in enumerate(
+        zip(levels, ints_per_level(maxlen, "maxlen", len(levels)), strict=True)
+    ):
+        i = None if limit is None else first_longer(level, limit)
         if i is not None:
             raise value_error(
-                "maxlen", f"{most}, but sequence {i} of level {at + d} has {each.lengths[i]} rows", row=i
+                "maxlen", f"{limit}, but sequence {i} of level {index + d} has {level.lengths[i]} rows", row=i
             )
-        widths.append(each.longest if most is None else most)
+        widths.append(level.longest if limit is None else limit)
     return widths
 
 
@@ -230,8 +232,10 @@ def _levels_of(length: Any, count: int) -> Levels:
     """The levels that a length, or one a level, stands for."""
     columns = _columns(length, count)
     if columns:
-        many = len(columns) > 1
-        levels = tuple(_level(each, f"length[{d}]" if many else "length") for d, each in enumerate(columns))
+        is_list = len(columns) > 1
+        levels = tuple(
+            _level(item, f"length[{d}]" if is_list else "length") for d, item in enumerate(columns)
+        )
         if len(levels[0]) != count:
             raise value_error("length", f"expected {count} numbers, one a sequence, got {len(levels[0])}")
         for d in range(len(levels) - 1):
@@ -249,20 +253,22 @@ def _columns(length: Any, count: int) -> list[Any]:
     """The numbers of each level where several are given, or a Level."""
     if isinstance(length, Level):
         return [length]
-    if not isinstance(length, (tuple, list)) or not all(_is_column(each) for each in length):
+    if not isinstance(length, (tuple, list)) or not all(_is_column(item) for item in length):
         return []
-    columns: list[Any] = [each if isinstance(each, Level) else array_of(each, "length") for each in length]
+    columns: list[Any] = [item if isinstance(item, Level) else array_of(item, "length") for item in length]
     # As many columns of one number as there are sequences are the rows of one column.
-    one = len(columns) == count and all(getattr(each, "size", 0) == 1 for each in columns)
-    return [np.stack([each.reshape(-1) for each in columns])] if one and columns else columns
+    one = len(columns) == count and all(getattr(item, "size", 0) == 1 for item in columns)
+    return [np.stack([item.reshape(-1) for item in columns])] if one and columns else columns
 
 
-def _is_column(each: Any) -> bool:
-    return isinstance(each, (Level, Ragged, list, tuple)) or getattr(each, "ndim", 0) > 0
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (Level, Ragged, list, tuple)) or getattr(value, "ndim", 0) > 0
 
 
-def _level(each: Any, argument: str) -> Level:
-    return each if isinstance(each, Level) else Level.from_lengths(per_sequence(each, len(each), argument))
+def _level(value: Any, argument: str) -> Level:
+    return (
+        value if isinstance(value, Level) else Level.from_lengths(per_sequence(value, len(value), argument))
+    )
 
 
 def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
@@ -277,10 +283,10 @@ def _check_fit(block: Any, levels: Levels, argument: str) -> None:
         raise value_error(argument, f"expected {len(levels) + 1} dimensions or more, got {block.ndim}")
     if len(block) != len(levels[0]):
         raise value_error(argument, f"has {len(block)} rows for {len(levels[0])} sequences")
-    for d, each in enumerate(levels):
+    for d, level in enumerate(levels):
         width = block.shape[d + 1]
-        i = first_longer(each, width)
+        i = first_longer(level, width)
         if i is not None:
             raise value_error(
-                "length", f"sequence {i} has {each.lengths[i]} rows, but {argument} {width}", row=i
+                "length", f"sequence {i} has {level.lengths[i]} rows, but {argument} {width}", row=i
             )

@@ -103,7 +103,7 @@ def sequence_pool(
     r, kind = sequences(input, "input"), _kind(pool_type)
     if with_index and kind != "max":
         raise value_error("with_index", f'only "max" has one, not "{kind}"')
-    values, units, above = units_of(r, None, level)
+    values, units, outer_levels = units_of(r, None, level)
     refuse_mask(pad_value, "pad_value")
     if is_ordered(values):
         pad_value = np.datetime64("NaT") if _is_zero_time(values, pad_value) else fill_for(values, pad_value)
@@ -114,12 +114,12 @@ def sequence_pool(
     with naming_pad_value(), naming(lengths="lengths", advice="pass pad_value= for its result"):
         if with_index:
             result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
-            return wrap_units(r, result, above), wrap_units(r, _rows(which, units), above)
+            return wrap_units(r, result, outer_levels), wrap_units(r, _rows(which, units), outer_levels)
         if kind in _ENDS:
             result = backend_of(values).reduce_end(values, units, kind == "last", fill_for(values, pad_value))
         else:
             result = backend_of(values).reduce(_VERBS.get(kind, kind), values, units, pad_value)
-    return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, above)
+    return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, outer_levels)
 
 
 def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
@@ -150,25 +150,27 @@ def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: in
     [[0.5, 0.5], [], [2.0, 2.0]]
     """
     r, kind = sequences(input, "input"), _kind(pool_type)
-    values, units, above = units_of(r, None, level)
+    values, units, outer_levels = units_of(r, None, level)
     if kind not in _ENDS:
         numbers(values, "input")
-    d = numbers(gradient_rows(dY, len(units), above, inner=tuple(values.shape[1:])), "dY", True)
+    d = numbers(gradient_rows(dY, len(units), outer_levels, inner=tuple(values.shape[1:])), "dY", True)
     if kind in ("average", "sqrt"):
         floats(d, "dY")
-    on = backend_of(d)
+    backend = backend_of(d)
     if kind == "max":
         which = backend_of(values).reduce_extreme("max", values, units, 0)[1]
         which = as_ints(which) if isinstance(d, np.ndarray) else which
-        result = on.expand_which(d, units, which) if units.total else _no_rows(d)
+        result = backend.expand_which(d, units, which) if units.total else _no_rows(d)
     elif kind in _ENDS:
         full = np.flatnonzero(units.lengths)
-        kept = Level.from_bounds(units.offsets[1:][full])
-        result = on.expand_end(d[like(full, d)] if len(full) < len(units) else d, kept, kind == "last")
+        out_level = Level.from_bounds(units.offsets[1:][full])
+        result = backend.expand_end(
+            d[like(full, d)] if len(full) < len(units) else d, out_level, kind == "last"
+        )
     elif kind == "average":
-        result = on.expand_mean(d, units)
+        result = backend.expand_mean(d, units)
     else:
-        result = on.expand(_times_root(d, units, -1) if kind == "sqrt" else d, units)
+        result = backend.expand(_times_root(d, units, -1) if kind == "sqrt" else d, units)
     return typing.cast("RaggedT", r._make(result, r.levels))
 
 

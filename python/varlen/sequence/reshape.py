@@ -56,7 +56,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     [[[1, 2], [3, 4]], [], [[5, 6], [7, 8], [9, 10], [11, 12]]]
     """
     r, width = sequences(input, "input"), as_int(new_dim, "new_dim", 1)
-    values, units, above = units_of(r, None, level)
+    values, units, outer_levels = units_of(r, None, level)
     row = math.prod(values.shape[1:])
     numbers = units.offsets * row
     if (numbers % width).any():
@@ -64,8 +64,8 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
         raise value_error(
             "new_dim", f"sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}", row=i
         )
-    kept = units if row == width else Level.from_offsets(numbers // width)
-    return cast("RaggedT", r._make(values.reshape(kept.total, width), (*above, kept)))
+    out_level = units if row == width else Level.from_offsets(numbers // width)
+    return cast("RaggedT", r._make(values.reshape(out_level.total, width), (*outer_levels, out_level)))
 
 
 def backprop_sequence_reshape(dY: Any, input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
@@ -95,7 +95,7 @@ def backprop_sequence_reshape(dY: Any, input: RaggedT, new_dim: int, *, level: i
     array([[5., 6.],
            [7., 8.]])
     """
-    given = sequences(input, "input")
-    result = sequence_reshape(given, new_dim, level=level)
+    ragged = sequences(input, "input")
+    result = sequence_reshape(ragged, new_dim, level=level)
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(result.values.shape[1:]))
-    return cast("RaggedT", result._make(d.reshape(given.values.shape), given.levels))
+    return cast("RaggedT", result._make(d.reshape(ragged.values.shape), ragged.levels))

@@ -169,21 +169,21 @@ class _Run:
         cell, is_train = self.cell, self.is_train
         kind: Any = None  # of results that are a state alone
         ys: list[Any] = []
-        backs: list[Any] = []
-        state, running = sweep.start()
+        callbacks: list[Any] = []
+        state, n_active = sweep.start()
         state_count = len(state) if type(state) is tuple else 0
         for x, size in zip(sweep.reorder(steps), sweep.sizes, strict=True):
-            if size != running:
-                state = sweep.resize(state, running, size)
-                running = size
+            if size != n_active:
+                state = sweep.resize(state, n_active, size)
+                n_active = size
             if is_train:
                 pair = cell(x, state, is_train=True)
                 if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                     raise type_error(
                         "cell", f"with is_train, expected it to return (result, backprop), got {_kind(pair)}"
                     )
-                result, back = pair
-                backs.append(back)
+                result, callback = pair
+                callbacks.append(callback)
             else:
                 result = cell(x, state)
             if type(result) is kind:
@@ -204,8 +204,8 @@ class _Run:
             if not has_size:
                 self.check(y, state, sweep, len(ys), size)
             ys.append(y)
-        self.ys, self.backs = sweep.reorder(ys), sweep.reorder(backs)
-        return sweep.last(state, running)
+        self.ys, self.backs = sweep.reorder(ys), sweep.reorder(callbacks)
+        return sweep.last(state, n_active)
 
     def split_result(self, result: Any, state_count: int) -> tuple[Any, Any]:
         """The output and the state that a cell gave; a tuple of `many` states where that is not 0."""
@@ -224,7 +224,7 @@ class _Run:
         states = f"a tuple of {state_count} states" if state_count else "a state"
         raise type_error("cell", f"expected {states}, or an output and {states}, got {_kind(result)}")
 
-    def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
+    def check(self, y: Any, state: Any, sweep: Sweep, index: int, size: int) -> None:
         """Refuse an output or a state that is not an array, or of another size than the step has."""
         parts = (y, *state) if isinstance(state, tuple) else (y, state)
         kind = self.kind
@@ -236,12 +236,12 @@ class _Run:
                 return
         except TypeError:  # a scalar has no length
             pass
-        t = sweep.reorder(range(len(sweep.sizes)))[at]
+        t = sweep.reorder(range(len(sweep.sizes)))[index]
         for one in parts:
             array = isinstance(one, Ragged) or is_array(one)
             if not array or not one.ndim:
-                given = "a scalar" if array else type(one).__name__
-                raise type_error("cell", f"gave {given} at step {t}, expected an array of {size} rows")
+                text = "a scalar" if array else type(one).__name__
+                raise type_error("cell", f"gave {text} at step {t}, expected an array of {size} rows")
             if len(one) != size:
                 raise value_error("cell", f"gave {len(one)} rows at step {t}, which has {size}")
             self.kind = type(one)
@@ -250,20 +250,22 @@ class _Run:
     def backward(self, dys: list[Any], sweep: Sweep) -> tuple[list[Any], Any]:
         """The way back: the gradients of the steps, and those of the states before them."""
         dxs = []
-        d, running = sweep.start()
-        for back, dy, size in zip(sweep.reorder(self.backs), sweep.reorder(dys), sweep.sizes, strict=True):
-            if size != running:
-                d = sweep.resize(d, running, size)
-                running = size
+        d, n_active = sweep.start()
+        for callback, dy, size in zip(
+            sweep.reorder(self.backs), sweep.reorder(dys), sweep.sizes, strict=True
+        ):
+            if size != n_active:
+                d = sweep.resize(d, n_active, size)
+                n_active = size
             if not self.output_is_state:
-                dx, d = back(dy, d)
+                dx, d = callback(dy, d)
             elif isinstance(d, tuple):
-                dx, d = back((dy + d[0], *d[1:]))
+                dx, d = callback((dy + d[0], *d[1:]))
             else:
-                dx, d = back(dy + d)
+                dx, d = callback(dy + d)
             d = tuple(d) if isinstance(d, tuple) else d
             dxs.append(dx)
-        return sweep.reorder(dxs), sweep.last(d, running)
+        return sweep.reorder(dxs), sweep.last(d, n_active)
 
 
 def _empty_step(x: Packed[Any]) -> Any:
@@ -281,8 +283,8 @@ def _packed_outputs(ys: list[Any], x: Packed[Any], kinds: set[type]) -> Packed[A
 
 
 def _kind(result: Any) -> str:
-    inside = ", ".join(_kind(one) for one in result) if isinstance(result, tuple) else ""
-    return f"({inside})" if inside else type(result).__name__
+    parts = ", ".join(_kind(one) for one in result) if isinstance(result, tuple) else ""
+    return f"({parts})" if parts else type(result).__name__
 
 
 def _packed(inputs: Any, level: int, order: Any) -> Packed[Any]:
@@ -314,8 +316,8 @@ def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
     as_many(d_last, last, "d_last")
     states = iter(last if isinstance(last, tuple) else (last,))
 
-    def one(given: Any, name: str) -> Any:
-        rows = _rows(given, table, name)
+    def one(value: Any, name: str) -> Any:
+        rows = _rows(value, table, name)
         require_row_shape(rows, next(states).shape[1:], name)
         return rows
 

@@ -11,7 +11,7 @@ from varlen.arguments import as_int
 from varlen.backends.values import as_values, take
 from varlen.errors import index_error, type_error, value_error
 from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
-from varlen.ops.combine import concatenate, joined, parts_of, split
+from varlen.ops.combine import concatenate, join_raggeds, parts_of, split
 from varlen.ops.support.inputs import as_bools
 from varlen.sequence.inputs import array_of, select, sequences
 from varlen.types import Ragged
@@ -55,8 +55,8 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     [[[3], [1, 4]], [[1]]]
     """
     n, count = len(sequences(x, "x")), as_int(num, "num", 1)
-    each = -(-n // count)
-    return split(x, np.clip(n - each * np.arange(count), 0, each))
+    size = -(-n // count)
+    return split(x, np.clip(n - size * np.arange(count), 0, size))
 
 
 def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
@@ -83,7 +83,7 @@ def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
     >>> merge_lod(split_lod(x, 5)).equals(x)
     True
     """
-    return joined(parts_of(parts, "parts"), "parts")
+    return join_raggeds(parts_of(parts, "parts"), "parts")
 
 
 def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) -> tuple[SameT, SameT]:
@@ -127,10 +127,10 @@ def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) ->
         _no_level(level)
         is_true = _bools(mask, len(rows), "rows")
         return cast("tuple[SameT, SameT]", (_take(rows, is_true), _take(rows, ~is_true)))
-    at = resolve_level(level, input.levels)
-    is_true = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
+    index = resolve_level(level, input.levels)
+    is_true = _bools(mask, len(input.levels[index]), f"sequences of level {index}")
     return cast(
-        "tuple[SameT, SameT]", (_select_where(input, at, is_true), _select_where(input, at, ~is_true))
+        "tuple[SameT, SameT]", (_select_where(input, index, is_true), _select_where(input, index, ~is_true))
     )
 
 
@@ -180,24 +180,26 @@ def merge_lod_tensor(
     a, b = in_true.levels, in_false.levels
     if len(a) != len(b):
         raise value_error("in_false", f"has {len(b)} levels, in_true has {len(a)}")
-    at = resolve_level(level, a)
-    is_true = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
-    above = _outer_levels(a[:at], b[:at], is_true)
+    index = resolve_level(level, a)
+    is_true = _mask_of(mask, len(a[index]), len(b[index]), f"sequences of level {index}")
+    outer_levels = _outer_levels(a[:index], b[:index], is_true)
     if x is not None:
-        _check_against(sequences(x, "x").levels, above, at, len(is_true))
-    result = _merge(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), is_true)
-    return cast("SameT", in_true._make(result.values, (*above, *result.levels[1:])))
+        _check_against(sequences(x, "x").levels, outer_levels, index, len(is_true))
+    result = _merge(
+        in_true._make(in_true.values, a[index:]), in_false._make(in_false.values, b[index:]), is_true
+    )
+    return cast("SameT", in_true._make(result.values, (*outer_levels, *result.levels[1:])))
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
-    given: Bools = as_bools(array_of(mask, "mask"), mask, "mask")
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given[:, 0]
-    if given.shape != (count,):
+    bools: Bools = as_bools(array_of(mask, "mask"), mask, "mask")
+    if bools.ndim == 2 and bools.shape[1] == 1:
+        bools = bools[:, 0]
+    if bools.shape != (count,):
         raise value_error(
-            "mask", f"expected {count} bools, one for each of the {what}, got shape {given.shape}"
+            "mask", f"expected {count} bools, one for each of the {what}, got shape {bools.shape}"
         )
-    return given
+    return bools
 
 
 def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
@@ -218,12 +220,12 @@ def _take(rows: Any, index: Any) -> Any:
     return take(rows, np.arange(len(rows))[index])
 
 
-def _select_where(x: Ragged[Any], at: int, is_true: Bools) -> Ragged[Any]:
-    values, levels = select(x, at, is_true)
-    above = x.levels[:at]
-    if at:
-        above = (*above[:-1], reindex(above[-1], counted_before(is_true)))
-    return x._make(values, (*above, *levels))
+def _select_where(x: Ragged[Any], index: int, is_true: Bools) -> Ragged[Any]:
+    values, levels = select(x, index, is_true)
+    outer_levels = x.levels[:index]
+    if index:
+        outer_levels = (*outer_levels[:-1], reindex(outer_levels[-1], counted_before(is_true)))
+    return x._make(values, (*outer_levels, *levels))
 
 
 def _merge(true: Ragged[Any], false: Ragged[Any], is_true: Bools) -> Ragged[Any]:
@@ -264,14 +266,16 @@ def _outer_levels(a: Levels, b: Levels, is_true: Bools) -> Levels:
     return (*a[:-1], level)
 
 
-def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
-    if len(levels) <= at:
+def _check_against(levels: Levels, outer_levels: Levels, index: int, count: int) -> None:
+    if len(levels) <= index:
         raise value_error("x", f"has {len(levels)} levels, in_true has more")
-    if len(levels[at]) != count:
-        raise value_error("x", f"has {len(levels[at])} sequences of level {at}, the mask is for {count}")
-    if not same_levels(levels[:at], above):
+    if len(levels[index]) != count:
         raise value_error(
-            "x", f"nests differently above level {at}: {describe_difference(levels[:at], above)}"
+            "x", f"has {len(levels[index])} sequences of level {index}, the mask is for {count}"
+        )
+    if not same_levels(levels[:index], outer_levels):
+        raise value_error(
+            "x", f"nests differently above level {index}: {describe_difference(levels[:index], outer_levels)}"
         )
 
 

@@ -126,11 +126,11 @@ def _target_rows(block: Any, index: Any, level: int, argument: str = "input") ->
     places, width = places.reshape(-1), int(block.shape[1])
     out = (places < 0) | (places >= width)
     if out.any():
-        at = int(out.argmax())
-        k = int(units.row_ids[at])
+        entry = int(out.argmax())
+        k = int(units.row_ids[entry])
         raise index_error(
             "index",
-            f"entry {at - int(units.offsets[k])} of sequence {k} is {places[at]}, the rows of "
+            f"entry {entry - int(units.offsets[k])} of sequence {k} is {places[entry]}, the rows of "
             f"{argument} have {width} places",
         )
     return units.row_ids * width + places.astype(np.int64), r

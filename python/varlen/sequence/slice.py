@@ -62,16 +62,16 @@ def sequence_slice(
     [[[1, 2]], [[4]]]
     """
     r = sequences(input, "input")
-    at = resolve_level(level, r.levels)
-    units = r.levels[at]
+    level_index = resolve_level(level, r.levels)
+    units = r.levels[level_index]
     begins = per_sequence(offset, len(units), "offset", None)
     sizes = per_sequence(length, len(units), "length", None)
-    if at == len(r.levels) - 1:
-        values, kept = apply_rows(r.values, lambda rows: _core.cut(rows, units, begins, sizes))
-        return cast("RaggedT", r._make(values, (*r.levels[:at], kept)))
-    index, kept = _core.cut(np.arange(units.total), units, begins, sizes)
-    values, below = select(r, at + 1, index)
-    return cast("RaggedT", r._make(values, (*r.levels[:at], kept, *below)))
+    if level_index == len(r.levels) - 1:
+        values, out_level = apply_rows(r.values, lambda rows: _core.cut(rows, units, begins, sizes))
+        return cast("RaggedT", r._make(values, (*r.levels[:level_index], out_level)))
+    index, out_level = _core.cut(np.arange(units.total), units, begins, sizes)
+    values, inner_levels = select(r, level_index + 1, index)
+    return cast("RaggedT", r._make(values, (*r.levels[:level_index], out_level, *inner_levels)))
 
 
 def backprop_sequence_slice(dY: Any, input: RaggedT, offset: Any, length: Any, *, level: int = -1) -> RaggedT:

@@ -27,13 +27,13 @@ def each_state(
     return tuple([change(one, f"{argument}[{i}]") for i, one in enumerate(state)])
 
 
-def as_many(given: Any, states: Any, argument: str) -> None:
+def as_many(value: Any, states: Any, argument: str) -> None:
     """Refuse a tuple where there is one state, the reverse, and a tuple of another number of states."""
-    there, wanted = (len(x) if isinstance(x, tuple) else None for x in (given, states))
-    if there != wanted:
-        found = type(given).__name__ if there is None else f"a tuple of {there}"
-        expected = "one state" if wanted is None else f"a tuple of {wanted} states"
-        raise type_error(argument, f"expected {expected}, got {found}")
+    n_values, n_states = (len(x) if isinstance(x, tuple) else None for x in (value, states))
+    if n_values != n_states:
+        text = type(value).__name__ if n_values is None else f"a tuple of {n_values}"
+        expected = "one state" if n_states is None else f"a tuple of {n_states} states"
+        raise type_error(argument, f"expected {expected}, got {text}")
 
 
 def _holds_arrays(state: Any) -> bool:

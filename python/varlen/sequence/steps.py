@@ -11,7 +11,7 @@ from varlen.backends.values import as_values, is_tensor
 from varlen.errors import naming, type_error, value_error
 from varlen.levels import flatten_levels, resolve_level
 from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
-from varlen.sequence.outputs import check_steps, joined, packed_of
+from varlen.sequence.outputs import check_steps, join_parts, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import permute
@@ -58,8 +58,8 @@ def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") ->
     [(2, 8), (0, 5), (1, 1)]
     """
     levels = sequences(x).levels
-    at = resolve_level(level, levels)
-    return RankTable.of(levels[at], order, levels[:at])
+    index = resolve_level(level, levels)
+    return RankTable.of(levels[index], order, levels[:index])
 
 
 def max_sequence_len(rank_table: RankTable) -> int:
@@ -170,16 +170,18 @@ def concat_outputs(
         if table is not None and steps.table != _check_table(table):
             raise value_error("steps", "they were packed with another table")
         return steps.to_ragged()
-    parts, at = as_list(steps, "steps", "arrays"), _check_table(table)
-    if len(parts) != at.longest:
-        raise value_error("steps", f"{len(parts)} steps, but the longest sequence has length {at.longest}")
+    parts, rank_table = as_list(steps, "steps", "arrays"), _check_table(table)
+    if len(parts) != rank_table.longest:
+        raise value_error(
+            "steps", f"{len(parts)} steps, but the longest sequence has length {rank_table.longest}"
+        )
     check_steps(parts, "steps")
-    for t, (part, size) in enumerate(zip(parts, at.size_at_t.tolist(), strict=True)):
+    for t, (part, size) in enumerate(zip(parts, rank_table.size_at_t.tolist(), strict=True)):
         if len(part) != size:
             raise value_error(
                 "steps", f"step {t} holds {len(part)}, but {size} sequences are longer than {t}"
             )
-    return packed_of(parts, at).to_ragged()
+    return packed_of(parts, rank_table).to_ragged()
 
 
 def reorder(x: StateT, table: RankTable) -> StateT:
@@ -217,9 +219,12 @@ def reorder(x: StateT, table: RankTable) -> StateT:
     >>> vl.sequence.reorder(vl.Ragged([1, 2, 3, 4, 5, 6], [2, 1, 3]), table).to_list()
     [[3], [4, 5, 6], [1, 2]]
     """
-    at = _check_table(table)
+    rank_table = _check_table(table)
     return cast(
-        "StateT", each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), x, "x")
+        "StateT",
+        each_state(
+            lambda one, name: _reorder(one, rank_table, rank_table.indices, rank_table.inverse, name), x, "x"
+        ),
     )
 
 
@@ -249,9 +254,14 @@ def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
     >>> vl.sequence.backprop_reorder(np.array([20, 30, 10]), table)
     array([10, 20, 30])
     """
-    at = _check_table(table)
+    rank_table = _check_table(table)
     return cast(
-        "StateT", each_state(lambda one, name: _reorder(one, at, at.inverse, at.indices, name), dY, "dY")
+        "StateT",
+        each_state(
+            lambda one, name: _reorder(one, rank_table, rank_table.inverse, rank_table.indices, name),
+            dY,
+            "dY",
+        ),
     )
 
 
@@ -287,9 +297,14 @@ def init_memories(h0: StateT, table: RankTable) -> StateT:
     >>> vl.sequence.init_memories((np.array([1, 2]), np.array([3, 4])), table)
     (array([2, 1]), array([4, 3]))
     """
-    at = _check_table(table)
+    rank_table = _check_table(table)
     return cast(
-        "StateT", each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), h0, "h0")
+        "StateT",
+        each_state(
+            lambda one, name: _reorder(one, rank_table, rank_table.indices, rank_table.inverse, name),
+            h0,
+            "h0",
+        ),
     )
 
 
@@ -435,14 +450,14 @@ def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
         return segment_inputs(dY, table)
 
 
-def _reorder(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
-    given = x if isinstance(x, Ragged) else as_values(x, argument)
-    if len(given) != len(table):
-        what = "sequences" if isinstance(given, Ragged) else "rows"
-        raise value_error(argument, f"has {len(given)} {what}, but the table {len(table)} sequences")
-    if isinstance(given, Ragged):
-        return given._make(*permute(given.values, given.levels, order, back))
-    return permute(given, (), order, back)[0]
+def _reorder(x: Any, table: RankTable, order: Any, inverse: Any, argument: str) -> Any:
+    value = x if isinstance(x, Ragged) else as_values(x, argument)
+    if len(value) != len(table):
+        what = "sequences" if isinstance(value, Ragged) else "rows"
+        raise value_error(argument, f"has {len(value)} {what}, but the table {len(table)} sequences")
+    if isinstance(value, Ragged):
+        return value._make(*permute(value.values, value.levels, order, inverse))
+    return permute(value, (), order, inverse)[0]
 
 
 def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
@@ -462,7 +477,7 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
     require_row_shape(d, memory_rows.shape[1:], argument)
     missing = (len(memory_rows) - len(d), *d.shape[1:])
     zeros = d.new_zeros(missing) if is_tensor(d) else backend_of(d).zeros(d, missing)
-    result = joined([d, zeros])
+    result = join_parts([d, zeros])
     return memory._make(result, memory.levels) if nests else result
 
 

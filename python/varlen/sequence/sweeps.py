@@ -8,7 +8,7 @@ from typing import Any
 from varlen.backends import backend_of
 from varlen.backends.values import is_array
 from varlen.errors import type_error, value_error
-from varlen.sequence.outputs import joined
+from varlen.sequence.outputs import join_parts
 from varlen.types import RankTable
 
 
@@ -28,11 +28,11 @@ class Sweep:
         """The states before the first step, and how many sequences run."""
         return self.states, self.count
 
-    def resize(self, state: Any, running: int, size: int) -> Any:
+    def resize(self, state: Any, n_active: int, size: int) -> Any:
         """The states of a step of another size than the one before."""
         raise NotImplementedError
 
-    def last(self, state: Any, running: int) -> Any:
+    def last(self, state: Any, n_active: int) -> Any:
         """The states of all sequences after their last steps, by rank."""
         return state
 
@@ -46,22 +46,22 @@ class ForwardSweep(Sweep):
 
     def __init__(self, table: RankTable, states: Any) -> None:
         super().__init__(table, states)
-        self.finished: list[Any] = []
+        self.final_states: list[Any] = []
 
-    def resize(self, state: Any, running: int, size: int) -> Any:
+    def resize(self, state: Any, n_active: int, size: int) -> Any:
         if type(state) is tuple:
-            self.finished.append(cut(state, size, running))
+            self.final_states.append(cut(state, size, n_active))
             return cut(state, 0, size)
-        self.finished.append(state[size:])
+        self.final_states.append(state[size:])
         return state[:size]
 
-    def last(self, state: Any, running: int) -> Any:
-        return _concat_states([state, *reversed(self.finished)], self, running)
+    def last(self, state: Any, n_active: int) -> Any:
+        return _concat_states([state, *reversed(self.final_states)], self, n_active)
 
     def steps(self, size: int) -> list[int]:
         sizes = [self.count, *self.sizes]
-        ended = [t - 1 for t in range(len(self.sizes)) if sizes[t] != sizes[t + 1]]
-        return [len(self.sizes) - 1, *reversed(ended)]
+        ends = [t - 1 for t in range(len(self.sizes)) if sizes[t] != sizes[t + 1]]
+        return [len(self.sizes) - 1, *reversed(ends)]
 
 
 class BackwardSweep(Sweep):
@@ -73,14 +73,14 @@ class BackwardSweep(Sweep):
     def start(self) -> tuple[Any, int]:
         return cut(self.states, 0, 0), 0
 
-    def resize(self, state: Any, running: int, size: int) -> Any:
-        joining = cut(self.states, running, size)
-        if not running:
+    def resize(self, state: Any, n_active: int, size: int) -> Any:
+        joining = cut(self.states, n_active, size)
+        if not n_active:
             return joining
         return _concat_states([state, joining], self, size)
 
-    def last(self, state: Any, running: int) -> Any:
-        return self.resize(state, running, self.count)
+    def last(self, state: Any, n_active: int) -> Any:
+        return self.resize(state, n_active, self.count)
 
     def steps(self, size: int) -> list[int]:
         return [sum(one >= size for one in self.sizes)]
@@ -104,8 +104,8 @@ def _concat_states(parts: list[Any], sweep: Sweep, size: int) -> Any:
         return parts[0]
     try:
         if type(parts[0]) is tuple:
-            return tuple([joined(each) for each in zip(*parts, strict=True)])
-        return joined(parts)
+            return tuple([join_parts(item) for item in zip(*parts, strict=True)])
+        return join_parts(parts)
     except (TypeError, ValueError, RuntimeError):
         _refuse_mixed(parts, sweep.steps(size))
         raise
@@ -113,8 +113,8 @@ def _concat_states(parts: list[Any], sweep: Sweep, size: int) -> Any:
 
 def _refuse_mixed(parts: list[Any], steps: list[int]) -> None:
     """Refuse states of different kinds, or with rows of different shapes."""
-    for (now, before), t in zip(pairwise(parts), steps, strict=False):
-        for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, before)), strict=True):
+    for (now, past), t in zip(pairwise(parts), steps, strict=False):
+        for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, past)), strict=True):
             rows = is_array(a) and is_array(b)
             if not rows or backend_of(a) is not backend_of(b):
                 kinds = f"{type(a).__name__} at step {t}, {type(b).__name__} before"

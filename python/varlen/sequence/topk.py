@@ -76,12 +76,12 @@ def sequence_topk_avg_pooling(
     r, row_ragged, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
     values = r.values.reshape(-1)
     k_max = _largest_k(tables, ks)
-    best, _, kept = _top_k(
+    best, _, out_level = _top_k(
         values if is_float(values) else cast(values, float64_values(values)), tables, k_max
     )
     ends = np.minimum(ks, k_max) - 1
     with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
-        sums = widen_halves(backend_of(best).pad(best, (kept,), sizes=[k_max])).cumsum(1)
+        sums = widen_halves(backend_of(best).pad(best, (out_level,), sizes=[k_max])).cumsum(1)
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
     result = cast(means, best.dtype)
     count = as_int(channel_num, "channel_num", 1)
@@ -124,20 +124,20 @@ def backprop_sequence_topk_avg_pooling(
     array([0. , 1.5, 0.5])
     """
     r, row_ragged, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
-    given = floats(
+    gradient = floats(
         gradient_rows(dY, row_ragged.total, row_ragged.levels, inner=(channel_num * len(ks),)), "dY"
     )
     k_max = _largest_k(tables, ks)
-    _, which, kept = _top_k(r.values.reshape(-1), tables, k_max)
-    d = widen_halves(given).reshape(-1, len(ks))
+    _, which, out_level = _top_k(r.values.reshape(-1), tables, k_max)
+    d = widen_halves(gradient).reshape(-1, len(ks))
     d = d[like(np.argsort(order), d)]
-    each = _zeros(d, k_max)
+    d_best = _zeros(d, k_max)
     for i, k in enumerate(ks):
-        each[:, :k] += d[:, i : i + 1] / k
-    each = cast(each, given.dtype)
-    backend = backend_of(each)
-    which = np.asarray(as_ints(which)) if isinstance(each, np.ndarray) else which
-    dX = backend.unsort(backend.unpad(each, (kept,)), tables, kept, which)
+        d_best[:, :k] += d[:, i : i + 1] / k
+    d_best = cast(d_best, gradient.dtype)
+    backend = backend_of(d_best)
+    which = np.asarray(as_ints(which)) if isinstance(d_best, np.ndarray) else which
+    dX = backend.unsort(backend.unpad(d_best, (out_level,)), tables, out_level, which)
     return typing.cast("RaggedT", r._make(dX.reshape(r.values.shape), r.levels))
 
 
@@ -154,8 +154,8 @@ def _top_k(values: Any, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
         return backend_of(values).sort(values, tables, True, k_max, True, True)
     # The order of the core has NaN last.
     rows = backend_of(values).order_with_nan_first(values, tables)[like(tables.positions < k_max, values)]
-    kept = _core.sort_kept(tables, k_max)
-    return values[rows], rows - like(np.repeat(tables.offsets[:-1], kept.lengths), rows), kept
+    out_level = _core.sort_kept(tables, k_max)
+    return values[rows], rows - like(np.repeat(tables.offsets[:-1], out_level.lengths), rows), out_level
 
 
 def _zeros(d: Any, width: int) -> Any:
@@ -176,13 +176,13 @@ def _tables(
         raise value_error("topks", "expected one number or more")
     if r.values.shape[1:] not in ((), (1,)):
         raise value_error("input", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
-    items, rows, columns = (units_of(each, None, level)[1] for each in (r, row_ragged, col_ragged))
-    for name, each in (("row", rows), ("col", columns)):
-        if len(each) != len(items):
-            raise value_error(name, f"has {len(each)} sequences, input has {len(items)}")
-    wanted = count * rows.lengths * columns.lengths
-    if (wanted != items.lengths).any():
-        i = int((wanted != items.lengths).argmax())
+    items, rows, columns = (units_of(item, None, level)[1] for item in (r, row_ragged, col_ragged))
+    for name, units in (("row", rows), ("col", columns)):
+        if len(units) != len(items):
+            raise value_error(name, f"has {len(units)} sequences, input has {len(items)}")
+    expected = count * rows.lengths * columns.lengths
+    if (expected != items.lengths).any():
+        i = int((expected != items.lengths).argmax())
         raise value_error(
             "input",
             f"item {i} has {items.lengths[i]} numbers, expected {count} tables of "

@@ -65,10 +65,10 @@ class Axis(NamedTuple):
         if dim.size is not None:
             return Axis.fixed(dim, dim.size)
         lengths = np.ravel(np.asarray(dim.lengths)).tolist()
-        over = [Axis.from_dim(each) for each in dim.over]
-        places = [tuple(at[each] for each in dim.over) for at in walk(over)]
+        axes = [Axis.from_dim(item) for item in dim.over]
+        places = [tuple(at[item] for item in dim.over) for at in walk(axes)]
         lengths = dict(zip(places, np.ravel(np.asarray(dim.lengths)).tolist(), strict=True))
-        return Axis.derived(dim, over, lambda at: lengths.get(tuple(at[each] for each in dim.over), 0))
+        return Axis.derived(dim, axes, lambda at: lengths.get(tuple(at[item] for item in dim.over), 0))
 
     @staticmethod
     def derived(dim: Dim, over: Iterable[Axis], length: Callable[[At], int]) -> Axis:
@@ -99,7 +99,7 @@ class Axis(NamedTuple):
 
         def longest(at: At) -> int:
             missing = [axis for axis in over if axis.dim not in at]
-            return max((length(each) for each in walk(missing, at)), default=0)
+            return max((length(item) for item in walk(missing, at)), default=0)
 
         return Axis(dim, frozenset(axis.dim for axis in over), longest)
 
@@ -149,14 +149,14 @@ def walk(axes: Iterable[Axis], at: At | None = None) -> list[dict[Dim, int]]:
     [(0, 0), (0, 1), (1, 0)]
     """
     axes = list(axes)
-    found, waiting = [dict(at or {})], {axis.dim: axis for axis in axes}
-    if len(waiting) < len(axes):
+    places, queue = [dict(at or {})], {axis.dim: axis for axis in axes}
+    if len(queue) < len(axes):
         raise ValueError("a dim stands twice")
-    while waiting:
-        axis = next(a for a in waiting.values() if not (a.over & waiting.keys()) - {a.dim})
-        del waiting[axis.dim]
-        found = [{**each, axis.dim: i} for each in found for i in range(axis.length(each))]
-    return sorted(found, key=lambda each: [each[axis.dim] for axis in axes])
+    while queue:
+        axis = next(a for a in queue.values() if not (a.over & queue.keys()) - {a.dim})
+        del queue[axis.dim]
+        places = [{**item, axis.dim: i} for item in places for i in range(axis.length(item))]
+    return sorted(places, key=lambda item: [item[axis.dim] for axis in axes])
 
 
 class Model:
@@ -303,12 +303,12 @@ class Model:
             if len(place) == len(order):
                 table[place] = part
                 return
-            here = items(order, place)
-            if not isinstance(part, list) or len(part) != len(here):
-                found = f"{len(part)} items" if isinstance(part, list) else "a number"
-                raise LengthMismatchError(f"the list at {place} has {found} where there are {len(here)}")
-            for i, each in zip(here, part, strict=True):
-                read((*place, i), each)
+            positions = items(order, place)
+            if not isinstance(part, list) or len(part) != len(positions):
+                text = f"{len(part)} items" if isinstance(part, list) else "a number"
+                raise LengthMismatchError(f"the list at {place} has {text} where there are {len(positions)}")
+            for i, item in zip(positions, part, strict=True):
+                read((*place, i), item)
 
         read((), nested)
         return Model(order, table)
@@ -387,11 +387,11 @@ def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
     """
     first = axes[: len(place) + 1]
     dims = [axis.dim for axis in first]
-    used = [*first, *(axis for axis in needed(axes, dims) if axis.dim not in dims)]
-    return sorted({at[dims[-1]] for at in walk(used) if tuple(at[d] for d in dims[:-1]) == place})
+    outer_axes = [*first, *(axis for axis in axes_needed(axes, dims) if axis.dim not in dims)]
+    return sorted({at[dims[-1]] for at in walk(outer_axes) if tuple(at[d] for d in dims[:-1]) == place})
 
 
-def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
+def axes_needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
     """The axes of some dims, and of the dims that these depend on.
 
     Parameters
@@ -412,13 +412,13 @@ def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
     >>> [axis.dim.name for axis in needed(x.axes, x.dims[1:])]
     ['batch', 'time']
     """
-    by_dim, found, waiting = {axis.dim: axis for axis in axes}, set[Dim](), list(dims)
-    while waiting:
-        dim = waiting.pop()
-        if dim in by_dim and dim not in found:
-            found.add(dim)
-            waiting += by_dim[dim].over
-    return [axis for dim, axis in by_dim.items() if dim in found]
+    by_dim, result, queue = {axis.dim: axis for axis in axes}, set[Dim](), list(dims)
+    while queue:
+        dim = queue.pop()
+        if dim in by_dim and dim not in result:
+            result.add(dim)
+            queue += by_dim[dim].over
+    return [axis for dim, axis in by_dim.items() if dim in result]
 
 
 def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
@@ -466,7 +466,7 @@ def transpose(x: Model, order: Sequence[int | Dim]) -> Model:
     >>> transpose(Model.from_rows([[7, 8], [9]]), [1, 0]).table
     {(0, 0): 7, (0, 1): 9, (1, 0): 8}
     """
-    axes = [x.axes[each] if isinstance(each, int) else x.axis(each) for each in order]
+    axes = [x.axes[item] if isinstance(item, int) else x.axis(item) for item in order]
     if len(axes) != len(x.axes):
         raise ValueError(f"order: {len(axes)} axes where there are {len(x.axes)}")
     return fill(axes, lambda at: x[at])
@@ -497,17 +497,17 @@ def take(x: Model, dim: Dim, positions: Sequence[int]) -> Model:
     axes = {axis.dim: axis for axis in x.axes} | {dim: Axis.fixed(dim, len(positions))}
     for axis in sorted(x.axes, key=lambda axis: len(axis.over)):
         if dim in axis.over:
-            over = [axes[each] for each in axis.over if each in axes]
-            axes[axis.dim] = Axis.derived(axis.dim, over, _length_back(axis, dim, positions))
-    return fill(axes.values(), lambda at: x[_back(at, dim, positions)])
+            outer_axes = [axes[item] for item in axis.over if item in axes]
+            axes[axis.dim] = Axis.derived(axis.dim, outer_axes, _length_back(axis, dim, positions))
+    return fill(axes.values(), lambda at: x[_source_place(at, dim, positions)])
 
 
-def _back(at: At, dim: Dim, positions: Sequence[int]) -> At:
+def _source_place(at: At, dim: Dim, positions: Sequence[int]) -> At:
     return {**at, dim: positions[at[dim]]}
 
 
 def _length_back(axis: Axis, dim: Dim, positions: Sequence[int]) -> Callable[[At], int]:
-    return lambda at: axis.length(_back(at, dim, positions))
+    return lambda at: axis.length(_source_place(at, dim, positions))
 
 
 def describe(at: At) -> str:
@@ -559,7 +559,7 @@ def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordere
     if found.dims != expected.dims:
         return f"dims {found.dims} where {expected.dims} are expected"
     for a, b in zip(found.axes, expected.axes, strict=True):
-        context = needed(expected.axes, (a.over | b.over) - {a.dim})
+        context = axes_needed(expected.axes, (a.over | b.over) - {a.dim})
         for at in walk(context):
             if a.length(at) != b.length(at):
                 found_length, place = a.length(at), f"{a.dim.name} at {describe(at)}"

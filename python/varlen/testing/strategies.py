@@ -39,12 +39,12 @@ def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]
     --------
     >>> lengths(max_rows=2).map(len).validate()
     """
-    some = st.lists(st.integers(0, max_length), max_size=max_rows)
+    lists = st.lists(st.integers(0, max_length), max_size=max_rows)
     zeros = st.integers(0, max_rows).map(lambda n: [0] * n)
     giant = st.tuples(st.integers(0, 2), st.integers(0, 2)).map(
         lambda at: [0] * at[0] + [8 * max_length] + [0] * at[1]
     )
-    return st.one_of(some, some, zeros, giant)
+    return st.one_of(lists, lists, zeros, giant)
 
 
 def dtypes() -> SearchStrategy[np.dtype]:
@@ -92,8 +92,8 @@ def _draw_rows(
     kind = np.dtype(draw(dtypes()) if dtype is None else dtype)
     rest = draw(st.sampled_from([(), (), (), (1,), (3,), (2, 2), (0,)])) if trailing is None else trailing
     array = draw(hnp.arrays(kind, (count, *rest), fill=st.nothing() if count < 20 else None))
-    found: np.ndarray = draw(layouts(array))
-    return found
+    result: np.ndarray = draw(layouts(array))
+    return result
 
 
 def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
@@ -113,7 +113,7 @@ def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
     >>> layouts(np.arange(3)).validate()
     """
 
-    def strided(step: int) -> np.ndarray:
+    def with_step(step: int) -> np.ndarray:
         wide = np.zeros((abs(step) * len(array), *array.shape[1:]), array.dtype)[::step]
         wide[...] = array
         return wide
@@ -126,7 +126,7 @@ def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
     makers: list[Callable[[], np.ndarray]] = [array.copy, array.copy, read_only]
     makers.append(lambda: np.asfortranarray(array))
     if len(array):
-        makers += [lambda: strided(2), lambda: strided(-1)]
+        makers += [lambda: with_step(2), lambda: with_step(-1)]
     return st.sampled_from(makers).map(lambda make: make())
 
 
@@ -239,9 +239,9 @@ def slices(size: int) -> SearchStrategy[slice]:
     --------
     >>> slices(3).validate()
     """
-    at = st.none() | st.integers(-size - 2, size + 2)
+    limits = st.none() | st.integers(-size - 2, size + 2)
     step = st.sampled_from([None, 1, 1, 2, 3, -1, -2])
-    return st.builds(slice, at, at, step)
+    return st.builds(slice, limits, limits, step)
 
 
 def index_for(size: int) -> SearchStrategy[Any]:
@@ -266,9 +266,9 @@ def index_for(size: int) -> SearchStrategy[Any]:
     choices: list[SearchStrategy[Any]] = [slices(size), mask.map(np.array).map(lambda m: m.astype(bool))]
     if size:
         choices.append(mask)
-        whole = st.lists(st.integers(-size, size - 1), max_size=size + 2)
+        ints = st.lists(st.integers(-size, size - 1), max_size=size + 2)
         kinds = st.sampled_from(["int8", "int32", "int64", ">i4"])
-        choices += [whole, st.builds(lambda x, kind: np.array(x, kind), whole, kinds)]
+        choices += [ints, st.builds(lambda x, kind: np.array(x, kind), ints, kinds)]
     return st.one_of(choices)
 
 

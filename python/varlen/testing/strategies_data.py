@@ -173,8 +173,8 @@ def bound(dim: Dim, lengths: Sequence[int], over: Sequence[Dim]) -> Dim:
     """
     if not over:
         return dim.bind(lengths[0])
-    is_rectangle = not any(each.over for each in over)
-    shape = [Axis.from_dim(each).length({}) for each in over] if is_rectangle else [len(lengths)]
+    is_rectangle = not any(other.over for other in over)
+    shape = [Axis.from_dim(other).length({}) for other in over] if is_rectangle else [len(lengths)]
     return dim.bind(np.array(lengths, np.int64).reshape(shape), over=list(over))
 
 
@@ -206,25 +206,25 @@ def dims_of(
 
 
 def _draw_dims(draw: DrawFn, letters: str, max_rows: int, longest: int, min_size: int) -> tuple[Dim, ...]:
-    found: dict[str, Dim] = {}
+    dims: dict[str, Dim] = {}
     for letter in letters:
         if letter == "B":
-            found[letter] = batch_dim.bind(draw(_seldom_none(0, max_rows)))
+            dims[letter] = batch_dim.bind(draw(_seldom_none(0, max_rows)))
         elif letter in IDENTITIES:
-            over = [found[each] for each in OVER[letter]]
-            count = len(walk([Axis.from_dim(dim) for dim in over]))
-            some = st.lists(st.integers(0, longest), min_size=count, max_size=count)
+            outer_dims = [dims[other] for other in OVER[letter]]
+            count = len(walk([Axis.from_dim(dim) for dim in outer_dims]))
+            lists = st.lists(st.integers(0, longest), min_size=count, max_size=count)
             equal = st.integers(0, longest).map(lambda n, count=count: [n] * count)
-            found[letter] = bound(IDENTITIES[letter], draw(some | some | equal), over)
+            dims[letter] = bound(IDENTITIES[letter], draw(lists | lists | equal), outer_dims)
         else:
-            found[letter] = Dim(draw(_seldom_none(min_size, 3)), name=letter, kind="feature")
-    return tuple(found.values())
+            dims[letter] = Dim(draw(_seldom_none(min_size, 3)), name=letter, kind="feature")
+    return tuple(dims.values())
 
 
-def _seldom_none(least: int, most: int) -> SearchStrategy[int]:
+def _seldom_none(minimum: int, maximum: int) -> SearchStrategy[int]:
     """Evenly drawn, 0 would leave half of the samples without a number."""
-    some = [n for n in range(1, most + 1) if n >= least]
-    return st.sampled_from([*some, *some, *some, *range(least, 1)])
+    numbers = [n for n in range(1, maximum + 1) if n >= minimum]
+    return st.sampled_from([*numbers, *numbers, *numbers, *range(minimum, 1)])
 
 
 def values(dtype: str = "float64", *, finite: bool = True) -> SearchStrategy[Any]:
@@ -325,17 +325,17 @@ def other_over(
 
 
 def _draw_other(draw: DrawFn, sample: Sample, letters: str, dtype: str, finite: bool) -> Sample:
-    there = [dim for letter, dim in sample.letters().items() if letter in letters]
-    found: dict[Dim, Dim] = {}
-    for dim in sorted((dim for dim in there if draw(st.booleans())), key=lambda dim: len(dim.over)):
-        missing = [each for each in dim.over if each not in found or found[each].over != each.over]
+    candidates = [dim for letter, dim in sample.letters().items() if letter in letters]
+    dim_map: dict[Dim, Dim] = {}
+    for dim in sorted((dim for dim in candidates if draw(st.booleans())), key=lambda dim: len(dim.over)):
+        missing = [other for other in dim.over if other not in dim_map or dim_map[other].over != other.over]
         if not missing:
-            found[dim] = dim
+            dim_map[dim] = dim
         elif len(missing) == len(dim.over):
-            found[dim] = bound(dim, [Axis.from_dim(dim).length({})], [])
-    chosen = draw(st.permutations(list(found.values())))
-    count = len(walk([Axis.from_dim(dim) for dim in chosen]))
-    return sample_of(chosen, draw(st.lists(values(dtype, finite=finite), min_size=count, max_size=count)))
+            dim_map[dim] = bound(dim, [Axis.from_dim(dim).length({})], [])
+    dims = draw(st.permutations(list(dim_map.values())))
+    count = len(walk([Axis.from_dim(dim) for dim in dims]))
+    return sample_of(dims, draw(st.lists(values(dtype, finite=finite), min_size=count, max_size=count)))
 
 
 def orders(sample: Sample) -> SearchStrategy[Sample]:
@@ -404,15 +404,17 @@ def row_alone(sample: Sample, row: int) -> Sample:
     [[9]]
     """
     model = take(sample.model, batch_dim, [row])
-    alone: dict[Dim, Dim] = {}
+    dim_map: dict[Dim, Dim] = {}
     for dim in sorted(sample.dims, key=lambda dim: len(dim.over)):
-        over = [alone.get(each, each) for each in dim.over]
+        outer_dims = [dim_map.get(other, other) for other in dim.over]
         if dim == batch_dim:
-            alone[dim] = dim.bind(1)
-        elif batch_dim in over:
-            lengths = [model.axis(dim).length(at) for at in walk([Axis.from_dim(each) for each in over])]
-            alone[dim] = bound(dim, lengths, over)
+            dim_map[dim] = dim.bind(1)
+        elif batch_dim in outer_dims:
+            lengths = [
+                model.axis(dim).length(at) for at in walk([Axis.from_dim(other) for other in outer_dims])
+            ]
+            dim_map[dim] = bound(dim, lengths, outer_dims)
         else:
-            alone[dim] = dim
-    dims = [alone[dim] for dim in sample.dims]
+            dim_map[dim] = dim
+    dims = [dim_map[dim] for dim in sample.dims]
     return Sample(tuple(dims), model.to_list(), Model(dims, model.table))

@@ -80,14 +80,14 @@ def constant(
     array(['a', 'few', 'words'], dtype='<U5')
     """
     # Numbers in one list are an array, which has no level: one is put around them meanwhile.
-    around = ragged_rank == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
-    lists = [pylist] if around else pylist
+    is_flat = ragged_rank == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
+    lists = [pylist] if is_flat else pylist
     values: Any
     with naming(data="pylist"):
         values, levels = _text(lists) or values_of_list(lists, dtype)
     if dtype is not None and values.dtype.kind in "US":
         values = values.astype(dtype)
-    depth = len(levels) - around
+    depth = len(levels) - is_flat
     row = () if inner_shape is None else tuple(as_int(size, "inner_shape") for size in inner_shape)
     rank = depth - len(row) if ragged_rank is None else as_int(ragged_rank, "ragged_rank")
     while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
@@ -96,19 +96,19 @@ def constant(
         raise value_error("ragged_rank", f"expected at most the {depth} levels of the lists, got {rank}")
     if inner_shape is not None and rank + len(row) != depth:
         raise value_error("inner_shape", f"{len(row)} axes and {rank} levels, but the lists have {depth}")
-    for level in reversed(levels[rank + around :]):
+    for level in reversed(levels[rank + is_flat :]):
         if level.shortest != level.longest:
             raise value_error(
                 "ragged_rank",
                 f"lists below level {rank - 1} have lengths {level.shortest} to {level.longest}",
             )
         values = values.reshape(len(level), level.longest, *values.shape[1:])
-    for axis, (size, asked) in enumerate(zip(values.shape[1:], row, strict=False)):
-        if size != asked and len(values):
-            raise value_error("inner_shape", f"axis {axis} of the rows has {size} entries, not {asked}")
+    for axis, (size, expected) in enumerate(zip(values.shape[1:], row, strict=False)):
+        if size != expected and len(values):
+            raise value_error("inner_shape", f"axis {axis} of the rows has {size} entries, not {expected}")
     if row:
         values = values.reshape(len(values), *row)
-    return RaggedTensor._make(values, levels[around : around + rank]) if rank else values
+    return RaggedTensor._make(values, levels[is_flat : is_flat + rank]) if rank else values
 
 
 def _text(lists: Any) -> tuple[Any, Any] | None:
@@ -124,8 +124,8 @@ def _text(lists: Any) -> tuple[Any, Any] | None:
                 "pylist",
                 f"{word!r} ends in NUL, which fixed-width text cannot keep; pass bytes without trailing NUL",
             )
-    kept = [word.encode("latin-1") for word in words] if isinstance(leaf, bytes) else list(words)
-    return np.array(kept)[ids], tuple(levels)
+    strings = [word.encode("latin-1") for word in words] if isinstance(leaf, bytes) else list(words)
+    return np.array(strings)[ids], tuple(levels)
 
 
 def _decode(lists: Any) -> Any:
@@ -242,17 +242,17 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
     if len(axes) > 1:
         raise value_error("values", f"expected the same number of axes in each, got {sorted(axes)}")
     (count,) = axes
-    at = axis_of(axis, count + 1)
-    if at == 0 and len({x.shape[1:] for x in parts}) == 1:
+    place = axis_of(axis, count + 1)
+    if place == 0 and len({x.shape[1:] for x in parts}) == 1:
         return RaggedTensor.from_list(arrays)
     if count == 1:
         return combine.concatenate([_nested(x.reshape(-1, 1), 2) for x in arrays], 1)
     shapes = [x.shape[2:] for x in arrays]
-    differing = max(
+    ragged_axis = max(
         (i for i in builtins.range(count - 2) if len({shape[i] for shape in shapes}) > 1), default=-1
     )
     ranks = [len(x._levels) for x in parts if isinstance(x, Ragged)]
-    rank = ranks[0] if ranks else min(max(1, at, differing + 2), count - 1)
+    rank = ranks[0] if ranks else min(max(1, place, ragged_axis + 2), count - 1)
     return combine.stack([x if isinstance(x, Ragged) else _nested(x, rank + 1) for x in parts], axis)
 
 
@@ -295,14 +295,14 @@ def stack_dynamic_partitions(
         raise value_error("partitions", f"{len(ids)} of them for {len(rows)} rows")
     wrong = (ids < 0) | (ids >= count)
     if wrong.any():
-        at = int(wrong.argmax())
+        index = int(wrong.argmax())
         raise value_error(
-            "partitions", f"row {at} asks for partition {ids[at]}, but there are {count}", row=at
+            "partitions", f"row {index} asks for partition {ids[index]}, but there are {count}", row=index
         )
     order = np.argsort(ids, kind="stable")
     level = Level.from_lengths(np.bincount(ids, minlength=count))
-    moved = rows[order] if isinstance(rows, Ragged) else take(rows, like(order, rows))
-    return RaggedTensor._make(*nest_rows(moved, (level,), "data"))
+    groups = rows[order] if isinstance(rows, Ragged) else take(rows, like(order, rows))
+    return RaggedTensor._make(*nest_rows(groups, (level,), "data"))
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
@@ -384,11 +384,11 @@ def range(
     ends = _integers(starts if limits is None else limits, end_name)
     begins = _integers(0 if limits is None else starts, "starts")
     steps = _integers(deltas, "deltas")
-    counted = {"starts": begins, end_name: ends, "deltas": steps}
-    sizes = {name: x.size for name, x in counted.items() if x.ndim}
+    arrays = {"starts": begins, end_name: ends, "deltas": steps}
+    sizes = {name: x.size for name, x in arrays.items() if x.ndim}
     if len(set(sizes.values())) > 1:
-        many = " and ".join(f"{size} {name}" for name, size in sizes.items())
-        raise value_error(next(iter(sizes)), f"expected one number, or one for each sequence, got {many}")
+        text = " and ".join(f"{size} {name}" for name, size in sizes.items())
+        raise value_error(next(iter(sizes)), f"expected one number, or one for each sequence, got {text}")
     begins, ends, steps = np.broadcast_arrays(*(np.atleast_1d(x) for x in (begins, ends, steps)))
     if (steps == 0).any():
         raise value_error(

@@ -247,8 +247,8 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
             raise value_error(counts_name, f"{len(counts)} numbers for {len(ids)} levels")
         levels: list[Any] = []
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
-            above = levels[-1].total if levels and nested_nrows is None else count
-            levels.append(level_of_ids(item, above, f"{argument}[{d}]", f"{counts_name}[{d}]"))
+            nrows = levels[-1].total if levels and nested_nrows is None else count
+            levels.append(level_of_ids(item, nrows, f"{argument}[{d}]", f"{counts_name}[{d}]"))
         return cls._make(
             *nest_rows(
                 flat_values, nested_levels(levels, Level.from_lengths, argument), argument, "flat_values"
@@ -313,15 +313,15 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         (array([2, 0]), [[2, 1], []])
         """
         depth, rows = len(self._levels), self._values.shape
-        at = axis_of(axis, depth + len(rows))
-        if at == 0:
+        place = axis_of(axis, depth + len(rows))
+        if place == 0:
             return self.nrows()
-        if at == 1:
+        if place == 1:
             return self._levels[0].lengths
-        if at <= depth:
-            return self._make(self._levels[at - 1].lengths, self._levels[: at - 1])
-        trailing: tuple[int, ...] = tuple(rows[1 : at - depth])
-        return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
+        if place <= depth:
+            return self._make(self._levels[place - 1].lengths, self._levels[: place - 1])
+        inner_shape: tuple[int, ...] = tuple(rows[1 : place - depth])
+        return self._make(np.full((len(self._values), *inner_shape), rows[place - depth]), self._levels)
 
 
 def _rows(values: Any) -> Any:

@@ -185,11 +185,13 @@ class RaggedTensor(RowPartitions[ArrayT]):
         >>> RaggedTensor([9, 8, 7, 6, 5, 4], [3, 0, 2, 1]).to_tensor(shape=[5, 2]).tolist()
         [[9, 8], [0, 0], [6, 5], [4, 0], [0, 0]]
         """
-        levels, trailing = self._levels, tuple(self._values.shape[1:])
+        levels, inner_shape = self._levels, tuple(self._values.shape[1:])
         sizes = [None] * self.ndim if shape is None else _sizes(shape, self.ndim)
-        for axis, (asked, there) in enumerate(zip(sizes[len(levels) + 1 :], trailing, strict=True)):
-            if asked not in (None, there):
-                raise value_error("shape", f"axis {axis + len(levels) + 1} has {there} entries, not {asked}")
+        for axis, (expected, entries) in enumerate(zip(sizes[len(levels) + 1 :], inner_shape, strict=True)):
+            if expected not in (None, entries):
+                raise value_error(
+                    "shape", f"axis {axis + len(levels) + 1} has {entries} entries, not {expected}"
+                )
         fill = None if default_value is None else row_as(default_value, self._values, "default_value")[0]
         count = sizes[0]
         r: Any = self if count is None else self[:count]
@@ -199,7 +201,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
             r = self._make(r._values, (outer, *r._levels[1:]))
         # As wide as any sequence is, those too that `shape` leaves out.
         pairs = zip(sizes[1:], levels, strict=False)
-        wide = [each.longest if size is None else size for size, each in pairs]
+        wide = [item.longest if size is None else size for size, item in pairs]
         block: ArrayT = backend_of(r._values).pad(r._values, r._levels, fill=fill, sizes=wide)
         return block
 
@@ -243,7 +245,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
             return sizes
         if np.ndim(axis) == 0:
             return int(sizes[axis_of(axis, self.ndim)])
-        return sizes[[axis_of(each, self.ndim) for each in as_list(axis, "axis", "ints")]]
+        return sizes[[axis_of(item, self.ndim) for item in as_list(axis, "axis", "ints")]]
 
     def get_shape(self) -> tuple[int | None, ...]:
         """The shape, as `shape`, under TensorFlow's older name.
@@ -285,12 +287,12 @@ class RaggedTensor(RowPartitions[ArrayT]):
         >>> RaggedTensor([3, 1, 4], [2, 1]).with_row_splits_dtype("int32").row_splits.dtype
         dtype('int64')
         """
-        asked = str(dtype).removeprefix("torch.") if "torch." in str(dtype) else np.dtype(dtype).name
-        if asked not in ("int32", "int64"):
-            raise type_error("dtype", f"expected int32 or int64, got {asked}")
-        most = max(level.total for level in self._levels)
-        if asked == "int32" and most > np.iinfo(np.int32).max:
-            raise overflow_error("dtype", f"a split of {most} does not fit int32")
+        type_name = str(dtype).removeprefix("torch.") if "torch." in str(dtype) else np.dtype(dtype).name
+        if type_name not in ("int32", "int64"):
+            raise type_error("dtype", f"expected int32 or int64, got {type_name}")
+        maximum = max(level.total for level in self._levels)
+        if type_name == "int32" and maximum > np.iinfo(np.int32).max:
+            raise overflow_error("dtype", f"a split of {maximum} does not fit int32")
         return self
 
     def numpy(self) -> np.ndarray:
@@ -498,10 +500,10 @@ class RaggedTensor(RowPartitions[ArrayT]):
 
 
 def _sizes(shape: Any, axes: int) -> list[int | None]:
-    given = as_list(shape, "shape", "sizes")
-    if len(given) != axes:
-        raise value_error("shape", f"{len(given)} sizes for {axes} axes")
-    return [None if size is None else as_int(size, "shape") for size in given]
+    sizes = as_list(shape, "shape", "sizes")
+    if len(sizes) != axes:
+        raise value_error("shape", f"{len(sizes)} sizes for {axes} axes")
+    return [None if size is None else as_int(size, "shape") for size in sizes]
 
 
 def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
@@ -510,12 +512,12 @@ def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
         raise type_error("padding", "expected a number or one row, got a Ragged")
     inner = tuple(rows.shape[2:])
     pad = row_as(padding, rows[:0].reshape(0, *inner), "padding")
-    same = rows == pad
+    is_pad = rows == pad
     if bool((pad != pad).any()):
-        same = same | ((rows != rows) & (pad != pad))
+        is_pad = is_pad | ((rows != rows) & (pad != pad))
     n, width = rows.shape[:2]
-    there = ~as_ints(same).reshape(n, width, math.prod(inner))
-    data = there[:, :, 0] if there.shape[2] == 1 else there.any(2)
+    is_data = ~as_ints(is_pad).reshape(n, width, math.prod(inner))
+    data = is_data[:, :, 0] if is_data.shape[2] == 1 else is_data.any(2)
     if width == 0:
         return np.zeros(n, np.int64)
     last = width - 1 - data[:, ::-1].argmax(1)

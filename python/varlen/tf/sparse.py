@@ -42,29 +42,29 @@ class SparseTensor(NamedTuple):
 
 def sparse_of(values: Any, levels: tuple[Level, ...]) -> SparseTensor:
     """The entries of rows under levels, with their places along each axis."""
-    trailing = tuple(values.shape[1:])
-    entries = math.prod(trailing)
+    inner_shape = tuple(values.shape[1:])
+    entries = math.prod(inner_shape)
     rows = np.arange(len(values))
     places: list[NDArray[np.int64]] = []
     for level in reversed(levels):
         places.insert(0, level.positions[rows])
         rows = level.row_ids[rows]
     outer = [np.repeat(place, entries) for place in (rows, *places)]
-    inner = [np.tile(place.reshape(-1), len(values)) for place in np.indices(trailing)]
+    inner = [np.tile(place.reshape(-1), len(values)) for place in np.indices(inner_shape)]
     indices = np.stack(outer + inner, axis=1).astype(np.int64, copy=False)
-    shape = np.array([len(levels[0]), *(level.longest for level in levels), *trailing])
+    shape = np.array([len(levels[0]), *(level.longest for level in levels), *inner_shape])
     return SparseTensor(like(indices, values), values.reshape(-1), shape)
 
 
-def rows_of_sparse(given: Any, argument: str) -> tuple[Any, Level]:
+def rows_of_sparse(matrix: Any, argument: str) -> tuple[Any, Level]:
     """The values of a sparse matrix, and the level of its rows."""
-    if getattr(given, "is_sparse", False):
-        given = given.coalesce()
-        parts = (given.indices().T, given.values(), tuple(given.shape))
-    elif all(hasattr(given, name) for name in SparseTensor._fields):
-        parts = (given.indices, given.values, given.dense_shape)
+    if getattr(matrix, "is_sparse", False):
+        matrix = matrix.coalesce()
+        parts = (matrix.indices().T, matrix.values(), tuple(matrix.shape))
+    elif all(hasattr(matrix, name) for name in SparseTensor._fields):
+        parts = (matrix.indices, matrix.values, matrix.dense_shape)
     else:
-        raise type_error(argument, f"expected a SparseTensor, got {type(given).__name__}")
+        raise type_error(argument, f"expected a SparseTensor, got {type(matrix).__name__}")
     indices, values = np.asarray(as_ints(parts[0])).reshape(-1, len(parts[2])), as_values(parts[1], argument)
     if len(parts[2]) != 2:
         raise value_error(argument, f"expected 2 axes, got {len(parts[2])}")
@@ -72,20 +72,22 @@ def rows_of_sparse(given: Any, argument: str) -> tuple[Any, Level]:
         raise value_error(argument, f"{len(indices)} indices for {len(values)} values")
     count, width = (int(size) for size in parts[2])
     rows, columns = indices.astype(np.int64).T
-    beyond = (rows < 0) | (rows >= count) | (columns < 0) | (columns >= width)
-    unordered = np.append(False, np.diff(rows) < 0)
-    for wrong, what in ((beyond, f"beyond the shape ({count}, {width})"), (unordered, "out of order")):
+    is_outside = (rows < 0) | (rows >= count) | (columns < 0) | (columns >= width)
+    is_unordered = np.append(False, np.diff(rows) < 0)
+    for wrong, what in ((is_outside, f"beyond the shape ({count}, {width})"), (is_unordered, "out of order")):
         if wrong.any():
-            at = int(wrong.argmax())
-            raise value_error(argument, f"entry {at} is at {tuple(indices[at].tolist())}, {what}", row=at)
+            index = int(wrong.argmax())
+            raise value_error(
+                argument, f"entry {index} is at {tuple(indices[index].tolist())}, {what}", row=index
+            )
     level = Level.from_row_ids(np.ascontiguousarray(rows), count)
     gaps = columns != level.positions
     if gaps.any():
-        at = int(gaps.argmax())
+        index = int(gaps.argmax())
         raise value_error(
             argument,
-            f"row {rows[at]} has an entry in column {columns[at]}, but none in column "
-            f"{level.positions[at]}: expected the entries of a row at its left, in order and without gaps",
-            row=rows[at],
+            f"row {rows[index]} has an entry in column {columns[index]}, but none in column "
+            f"{level.positions[index]}: expected the entries of a row at its left, in order and without gaps",
+            row=rows[index],
         )
     return values, level

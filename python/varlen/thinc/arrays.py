@@ -25,7 +25,9 @@ F = TypeVar("F")
 
 
 class _Alloc(Protocol):
-    def __call__(self, *d: int, dtype: DTypeLike = ..., zeros: bool = True, **named: int) -> np.ndarray: ...
+    def __call__(
+        self, *d: int, dtype: DTypeLike = ..., zeros: bool = True, **keywords: int
+    ) -> np.ndarray: ...
 
 
 class _AllocShape(Protocol):
@@ -42,7 +44,7 @@ class _Asarray(Protocol):
 
 
 class _Reshape(Protocol):
-    def __call__(self, array: ArrayT, *d: int, **named: int) -> ArrayT: ...
+    def __call__(self, array: ArrayT, *d: int, **keywords: int) -> ArrayT: ...
 
 
 class _ReshapeShape(Protocol):
@@ -239,12 +241,12 @@ def get_dropout_mask(
         return np.ones(shape, np.float32)
     if drop >= 1:
         return np.zeros(shape, np.float32)
-    drawn: np.ndarray
+    noise: np.ndarray
     if seed is None:
-        drawn = np.random.uniform(0.0, 1.0, shape)  # noqa: NPY002 - as Thinc draws
+        noise = np.random.uniform(0.0, 1.0, shape)  # noqa: NPY002 - as Thinc draws
     else:
-        drawn = np.random.default_rng(seed).random(shape, np.float32)
-    result: NDArray[np.float32] = (drawn >= drawn.dtype.type(drop)).astype(np.float32)
+        noise = np.random.default_rng(seed).random(shape, np.float32)
+    result: NDArray[np.float32] = (noise >= noise.dtype.type(drop)).astype(np.float32)
     result *= np.float32(1 / (1 - drop))
     return result
 
@@ -284,26 +286,26 @@ def _parameters(*names: str) -> list[Parameter]:
     return [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
 
 
-def _sizes(name: str, ndim: int, given: tuple[int, ...], named: dict[str, int]) -> tuple[int, ...]:
+def _sizes(name: str, ndim: int, args: tuple[int, ...], keywords: dict[str, int]) -> tuple[int, ...]:
     """d0, d1, ..., as many as there are axes, by place or by name."""
-    sizes = [*given, *(named.pop(f"d{k}") for k in range(len(given), ndim) if f"d{k}" in named)]
-    if len(sizes) != ndim or named:
-        wanted = ", ".join(f"d{k}" for k in range(ndim))
-        raise type_error("", f"{name}() takes the sizes {wanted}; got {[*sizes, *named]}")
+    sizes = [*args, *(keywords.pop(f"d{k}") for k in range(len(args), ndim) if f"d{k}" in keywords)]
+    if len(sizes) != ndim or keywords:
+        names = ", ".join(f"d{k}" for k in range(ndim))
+        raise type_error("", f"{name}() takes the sizes {names}; got {[*sizes, *keywords]}")
     return tuple(sizes)
 
 
 def _alloc(name: str, ndim: int, default: str) -> _Alloc:
-    def result(*d: int, dtype: DTypeLike = default, zeros: bool = True, **named: int) -> np.ndarray:
-        return alloc(_sizes(name, ndim, d, named), dtype=dtype, zeros=zeros)
+    def result(*d: int, dtype: DTypeLike = default, zeros: bool = True, **keywords: int) -> np.ndarray:
+        return alloc(_sizes(name, ndim, d, keywords), dtype=dtype, zeros=zeros)
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
-    every = ", ".join(f"d{k}" for k in range(ndim))
+    names = ", ".join(f"d{k}" for k in range(ndim))
     doc = f"""Allocate an array of {_axes(ndim)}: `alloc` of a shape.
 
     Parameters
     ----------
-    {every}
+    {names}
         The size of {"the axis" if ndim == 1 else "each axis"}.
     dtype
         Any but one of Python objects.
@@ -313,7 +315,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
     Returns
     -------
     numpy.ndarray
-        ({every}{"," if ndim == 1 else ""}), C-contiguous.
+        ({names}{"," if ndim == 1 else ""}), C-contiguous.
 
     Notes
     -----
@@ -367,8 +369,8 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
 
     number = "5" if default == "int32" else "5.0"
     nested = "[" * (ndim or 1) + number + "]" * (ndim or 1)
-    of = f" of {_axes(ndim)}" if ndim else ""
-    doc = f"""Convert to an array{of}, copying only if needed.
+    phrase = f" of {_axes(ndim)}" if ndim else ""
+    doc = f"""Convert to an array{phrase}, copying only if needed.
 
     Parameters
     ----------
@@ -401,19 +403,19 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
 
 
 def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
-    def result(array: ArrayT, *d: int, **named: int) -> ArrayT:
-        return reshape(array, _sizes(name, ndim, d, named))
+    def result(array: ArrayT, *d: int, **keywords: int) -> ArrayT:
+        return reshape(array, _sizes(name, ndim, d, keywords))
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
     number = "np.zeros(2, int)" if kind == "integers" else "np.zeros(2)"
-    every = ", ".join(f"d{k}" for k in range(ndim))
+    names = ", ".join(f"d{k}" for k in range(ndim))
     doc = f"""Reshape {kind or "numbers"} to {_axes(ndim)}: `reshape` to a shape.
 
     Parameters
     ----------
     array
         An array or a tensor.
-    {every}
+    {names}
         {"The size of the axis, -1" if ndim == 1 else "The size of each axis; one may be -1,"} for the rest.
 
     Returns

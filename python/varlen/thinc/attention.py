@@ -55,9 +55,9 @@ def _forward(model: Model, X: Any, is_train: bool) -> tuple[Ragged[Any], Callabl
     Y = Ragged._make(rows * attention, r.levels)
 
     def backprop(dY: Any) -> Ragged[Any]:
-        given: Any = from_thinc(dY)
-        check_gradient(given, Y)
-        d = given.dataXd
+        gradient: Any = from_thinc(dY)
+        check_gradient(gradient, Y)
+        d = gradient.dataXd
         shares = ops.backprop_softmax_sequences((rows * d).sum(1, keepdims=True), attention, lengths)
         model.inc_grad("Q", ops.gemm(rows, shares, trans1=True).ravel())
         return Ragged._make(d * attention + shares * Q, r.levels)

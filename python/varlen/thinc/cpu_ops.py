@@ -42,10 +42,10 @@ class _LSTMState(Sequence[Any]):
         k = range(4)[key]
         if k in (0, 3):
             return Y if k == 0 else X
-        each = gates.reshape(*Y.shape[:3], 4, Y.shape[3])
+        blocks = gates.reshape(*Y.shape[:3], 4, Y.shape[3])
         if k == 1:  # Thinc has the four gates of a number side by side
-            return np.ascontiguousarray(each.swapaxes(-1, -2)).reshape(gates.shape)
-        forget_gate, input_gate, _, new = (each[..., g, :] for g in range(4))
+            return np.ascontiguousarray(blocks.swapaxes(-1, -2)).reshape(gates.shape)
+        forget_gate, input_gate, _, new = (blocks[..., g, :] for g in range(4))
         return forget_gate * cells_before + input_gate * new
 
 
@@ -94,16 +94,16 @@ class CpuOps(Ops):
         array([[0.],
                [7.]])
         """
-        wanted = (*indices.shape, *table.shape[1:])
+        shape = (*indices.shape, *table.shape[1:])
         rows = np.asarray(values)
-        if rows.shape != wanted or rows.dtype != table.dtype:
-            rows = np.broadcast_to(rows, wanted).astype(table.dtype)
+        if rows.shape != shape or rows.dtype != table.dtype:
+            rows = np.broadcast_to(rows, shape).astype(table.dtype)
         if indices.size and indices.min() < 0:
-            there = indices >= 0
+            mask = indices >= 0
             if indices.dtype == np.int32 and indices.ndim == 1:
-                indices, rows = indices[there], rows[there]
+                indices, rows = indices[mask], rows[mask]
             else:
-                indices = np.where(there, indices, indices + len(table))
+                indices = np.where(mask, indices, indices + len(table))
         arrays.scatter_add(table, indices, rows)
 
     def lstm_forward_training(

@@ -124,19 +124,19 @@ def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
     ...     vl.thinc.get_current_ops().name
     'numpy'
     """
-    before = get_current_ops()
+    old_ops = get_current_ops()
     set_current_ops(get_ops(name, **kwargs))
     try:
         yield
     finally:
-        set_current_ops(before)
+        set_current_ops(old_ops)
 
 
 def _cupy(**kwargs: Any) -> NumpyOps:
     import varlen.thinc
 
-    made: NumpyOps = varlen.thinc.VarlenCupyOps(**kwargs)
-    return made
+    ops: NumpyOps = varlen.thinc.VarlenCupyOps(**kwargs)
+    return ops
 
 
 _MAKE: dict[str, Callable[..., NumpyOps]] = {

@@ -53,17 +53,17 @@ def bidirectional(l2r: Any, r2l: Any = None) -> Model:
 
 def _forward(model: Model, X: Any, is_train: bool) -> tuple[Padded[Any], Callable[[Any], Padded[Any]]]:
     p: Padded[Any] = expect(Padded, from_thinc(X))
-    (forth, forth_back), (back, back_back) = (
+    (l2r_Y, bp_l2r), (r2l_Y, bp_r2l) = (
         layer(x, is_train) for layer, x in zip(model.layers, (p, _backwards(p)), strict=True)
     )
-    Y = _concatenate(forth, _backwards(back))
-    width = forth.data.shape[-1]
+    Y = _concatenate(l2r_Y, _backwards(r2l_Y))
+    width = l2r_Y.data.shape[-1]
 
     def backprop(dY: Any) -> Padded[Any]:
         d: Any = from_thinc(dY)
         check_gradient(d, Y)
         one, other = _part(d, slice(width)), _part(d, slice(width, None))
-        dX, dX_back = forth_back(one), _backwards(back_back(_backwards(other)))
+        dX, dX_back = bp_l2r(one), _backwards(bp_r2l(_backwards(other)))
         return Padded._make(dX.data + dX_back.data, *p._fields)
 
     return Y, backprop
@@ -81,8 +81,8 @@ def _init(model: Model, X: Any = None, Y: Any = None) -> None:
 
 def _backwards(p: Padded[Any]) -> Padded[Any]:
     """The rows of each sequence from the last to the first, in the same columns."""
-    made: Any = laid_out(p.to_ragged().reverse().to_padded(), p)
-    return Padded._make(made.data, *p._fields)
+    result: Any = laid_out(p.to_ragged().reverse().to_padded(), p)
+    return Padded._make(result.data, *p._fields)
 
 
 def _part(p: Padded[Any], columns: slice) -> Padded[Any]:

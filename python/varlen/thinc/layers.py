@@ -23,7 +23,7 @@ from varlen.transforms.models import ModelKind, model
 P = ParamSpec("P")
 
 
-def _enter(x: Any, kept: Any = None) -> Any:
+def _enter(x: Any, cache: Any = None) -> Any:
     return x if type(x) in _PLAIN else from_thinc(x)
 
 
@@ -31,7 +31,7 @@ def _enter(x: Any, kept: Any = None) -> Any:
 _PLAIN = (np.ndarray, list, tuple)
 
 
-def as_thinc(x: Any, kept: Any = None) -> Any:
+def as_thinc(x: Any, cache: Any = None) -> Any:
     """Containers of varlen as those of `varlen.thinc`, in tuples too; all else stays."""
     if isinstance(x, types.Ragged):
         return x if isinstance(x, Ragged) else Ragged._make(x._values, x._levels)
@@ -58,8 +58,8 @@ def as_model(layer: Any) -> Model:
     if isinstance(layer, Model):
         return layer
     with naming(given="layer"):
-        made = as_layer(layer)
-    return Model(made.name, partial(_call, made))
+        result = as_layer(layer)
+    return Model(result.name, partial(_call, result))
 
 
 def _call(layer: Layer, model: Model, X: Any, is_train: bool) -> Any:
@@ -79,14 +79,20 @@ def _model_of(
 
     @wraps(transform)
     def layer(*args: P.args, **kwargs: P.kwargs) -> Model:
-        given = signature.bind(*args, **kwargs).arguments
-        many = "layers" in given
-        layers = given.pop("layers") if many else [given.pop("layer")] if "layer" in given else []
+        arguments = signature.bind(*args, **kwargs).arguments
+        has_layers = "layers" in arguments
+        layers = (
+            arguments.pop("layers")
+            if has_layers
+            else [arguments.pop("layer")]
+            if "layer" in arguments
+            else []
+        )
         if any(map(is_model, layers)):
             return cast(Model, transform(*args, **kwargs))
         models = list(map(as_model, layers))
         options = {} if dims is None or not models else {"init": init, "dims": dims(*models)}
-        make = partial(_with_layers, transform, many, given)
+        make = partial(_with_layers, transform, has_layers, arguments)
         return cast(Model, model(OURS, make, *models, **options))
 
     layer.__module__ = __name__
@@ -94,11 +100,11 @@ def _model_of(
     return layer
 
 
-def _with_layers(transform: Any, many: bool, given: dict[str, Any], *layers: Layer) -> Layer:
-    if layers and not many:
-        given = given | {"layer": layers[0]}
-    made: Layer = transform(*layers) if many else transform(**given)
-    return made
+def _with_layers(transform: Any, has_layers: bool, arguments: dict[str, Any], *layers: Layer) -> Layer:
+    if layers and not has_layers:
+        arguments = arguments | {"layer": layers[0]}
+    result: Layer = transform(*layers) if has_layers else transform(**arguments)
+    return result
 
 
 def _docstring(transform: Any) -> str:
@@ -120,19 +126,19 @@ _WORDS = {
 
 def _dims_of_chain(first: Model, *others: Model) -> Dims:
     last = others[-1] if others else first
-    known: Dims = {"nO": last.maybe_get_dim("nO")}
-    return known | ({} if first.has_dim("nI") is False else {"nI": first.maybe_get_dim("nI")})
+    sizes: Dims = {"nO": last.maybe_get_dim("nO")}
+    return sizes | ({} if first.has_dim("nI") is False else {"nI": first.maybe_get_dim("nI")})
 
 
 def _init_chain(model: Model, X: Any = None, Y: Any = None) -> None:
     """Each layer sees what those before it give for X; Y goes to those that do not know their width."""
-    seen = None if X is None else as_thinc(from_thinc(X))
+    sample = None if X is None else as_thinc(from_thinc(X))
     for layer in model.layers:
-        layer.initialize(X=seen, Y=Y if layer.has_dim("nO") is None else None)
-        seen = None if seen is None else layer.predict(seen)
+        layer.initialize(X=sample, Y=Y if layer.has_dim("nO") is None else None)
+        sample = None if sample is None else layer.predict(sample)
     last = model.layers[-1].maybe_get_dim("nO")
     _set(model, "nI", model.layers[0].maybe_get_dim("nI"))
-    _set(model, "nO", get_width(seen) if last is None and seen is not None else last)
+    _set(model, "nO", get_width(sample) if last is None and sample is not None else last)
 
 
 def _dims_side_by_side(*layers: Model) -> Dims:
@@ -145,9 +151,9 @@ def _init_side_by_side(
 ) -> None:
     for layer in model.layers:
         layer.initialize(X=X, Y=Y if layer.has_dim("nO") is None else None)
-    found = [layer.maybe_get_dim("nO") for layer in model.layers]
+    sizes = [layer.maybe_get_dim("nO") for layer in model.layers]
     _set(model, "nI", None if X is None else get_width(X))
-    _set(model, "nO", widths([n for n in found if n is not None]) if None not in found else None)
+    _set(model, "nO", widths([n for n in sizes if n is not None]) if None not in sizes else None)
 
 
 def _set(model: Model, name: str, size: int | None) -> None:
@@ -272,7 +278,7 @@ def _tuple(model: Model, X: Any, is_train: bool) -> Any:
     Ys, backs = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
 
     def backprop(dYs: Any) -> Any:
-        return as_thinc(total([back(dY) for back, dY in zip(backs, dYs, strict=True)], "gradients"))
+        return as_thinc(total([callback(dY) for callback, dY in zip(backs, dYs, strict=True)], "gradients"))
 
     return Ys, backprop
 

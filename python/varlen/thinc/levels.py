@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 SUM = "must sum up to the number of rows"
 
 
-def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
+def level_of(lengths: Ints, rows: int | None = None, minimum: int = 0) -> Level:
     """The level over so many rows; lengths that do not fit raise Thinc's own errors."""
-    allowed = "> 0" if least else ">= 0"
+    condition = "> 0" if minimum else ">= 0"
     try:
         level = Level.from_lengths(lengths, check=True)  # Thinc's errors come at the call
     except ValueError as error:
-        raise name_place(error, f"all sequence lengths must be {allowed}") from None
-    if least and len(level) and level.shortest < least:
-        at = int((level.lengths == 0).argmax())
-        raise value_error("lengths", f"all sequence lengths must be {allowed}, was: 0, sequence {at}", row=at)
+        raise name_place(error, f"all sequence lengths must be {condition}") from None
+    if minimum and len(level) and level.shortest < minimum:
+        index = int((level.lengths == 0).argmax())
+        raise value_error(
+            "lengths", f"all sequence lengths must be {condition}, was: 0, sequence {index}", row=index
+        )
     if rows is not None and level.total != rows:
         raise index_error("lengths", f"{SUM}: {level.total}, but there are {rows}")
     return level

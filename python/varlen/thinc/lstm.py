@@ -69,7 +69,7 @@ def LSTM(
         "lstm",
         _forward,
         init=partial(_init, init_W or glorot_uniform_init, init_b or zero_init),
-        dims={"nO": nO, "nI": nI, "depth": as_int(depth, "depth", least=1), "dirs": 1 + bool(bi)},
+        dims={"nO": nO, "nI": nI, "depth": as_int(depth, "depth", minimum=1), "dirs": 1 + bool(bi)},
         attrs={"dropout_rate": dropout},
         params={"LSTM": None, "HC0": None},
     )
@@ -144,11 +144,11 @@ def _forward(model: Model, Xp: Padded[Any], is_train: bool) -> tuple[Padded[Any]
     if not is_train:
         return _padded(ops.lstm_forward_inference(params, H0, C0, rows, sizes), fields), not_trained
     mask = ops.get_dropout_mask(params.shape, model.attrs["dropout_rate"])
-    dropped = params * mask
-    Y, state = ops.lstm_forward_training(dropped, H0, C0, rows, sizes)
+    weights = params * mask
+    Y, state = ops.lstm_forward_training(weights, H0, C0, rows, sizes)
 
     def backprop(dYp: Padded[Any]) -> Padded[Any]:
-        dX, d_params = ops.backprop_lstm(dYp.to_packed(), sizes, dropped, state)
+        dX, d_params = ops.backprop_lstm(dYp.to_packed(), sizes, weights, state)
         model.inc_grad("LSTM", d_params * mask)
         return _padded(dX, fields)
 
@@ -156,5 +156,5 @@ def _forward(model: Model, Xp: Padded[Any], is_train: bool) -> tuple[Padded[Any]
 
 
 def _padded(rows: Array, fields: tuple[Any, ...]) -> Padded[Any]:
-    made: Any = Padded.from_packed(rows, *fields)
-    return made  # type: ignore[no-any-return]
+    result: Any = Padded.from_packed(rows, *fields)
+    return result  # type: ignore[no-any-return]

@@ -194,8 +194,8 @@ class Model(Layer):
         def __or__(self, other: Any) -> Any: ...
 
     def _run(self, X: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-        found: tuple[Any, Callable[[Any], Any]] = self._func(self, X, is_train)
-        return found
+        pair: tuple[Any, Callable[[Any], Any]] = self._func(self, X, is_train)
+        return pair
 
     def set_dim(self, name: str, value: int, *, force: bool = False) -> None:
         """Set the size of a dimension, once.
@@ -223,8 +223,8 @@ class Model(Layer):
         if name not in self._dims:
             raise error_of(KeyError, "", f"Cannot set unknown dimension '{name}' for model '{self.name}'.")
         old = self._dims[name]
-        made = any(x is not None for x in self._params.values())
-        if old is not None and old != value and (made or not force):
+        has_params = any(x is not None for x in self._params.values())
+        if old is not None and old != value and (has_params or not force):
             raise value_error(
                 "", f"Attempt to change dimension '{name}' for model '{self.name}' from {old} to {value}"
             )
@@ -401,15 +401,15 @@ class Model(Layer):
         ...     model.get_param("b")
         array([1.])
         """
-        before = dict(self._params)
-        self._params |= {name: params[self.id, name] for name in before if (self.id, name) in params}
+        old_params = dict(self._params)
+        self._params |= {name: params[self.id, name] for name in old_params if (self.id, name) in params}
         try:
             with ExitStack() as stack:
                 for layer in self.layers:
                     stack.enter_context(layer.use_params(params))
                 yield
         finally:
-            self._params |= before
+            self._params |= old_params
 
     def walk(self, *, order: str = "bfs") -> Iterator[Model]:
         """The model and all layers below it, each once.
@@ -434,22 +434,22 @@ class Model(Layer):
         ['linear>>linear', 'linear', 'linear']
         """
         if order == "bfs":
-            found: list[Model] = [self]
-            for node in found:
-                found += [x for x in dict.fromkeys(node.layers) if x not in found]
-            return iter(found)
+            nodes: list[Model] = [self]
+            for node in nodes:
+                nodes += [x for x in dict.fromkeys(node.layers) if x not in nodes]
+            return iter(nodes)
         if order not in ("dfs_pre", "dfs_post"):
             raise contract_error(ValueError, "order", "Invalid order, must be one of: bfs, dfs_pre, dfs_post")
         return self._walk_deep(order == "dfs_post", {self})
 
-    def _walk_deep(self, after: bool, seen: set[Model]) -> Iterator[Model]:
-        if not after:
+    def _walk_deep(self, postorder: bool, visits: set[Model]) -> Iterator[Model]:
+        if not postorder:
             yield self
         for layer in self.layers:
-            if layer not in seen:
-                seen.add(layer)
-                yield from layer._walk_deep(after, seen)
-        if after:
+            if layer not in visits:
+                visits.add(layer)
+                yield from layer._walk_deep(postorder, visits)
+        if postorder:
             yield self
 
     def remove_node(self, node: Model) -> None:
@@ -538,23 +538,23 @@ class Model(Layer):
         >>> other.id == model.id, np.array_equal(other.get_param("W"), model.get_param("W"))
         (False, True)
         """
-        seen: dict[Model, Model] = {}
+        copies: dict[Model, Model] = {}
         for node in self.walk(order="dfs_post"):
-            made = type(node)(
+            clone = type(node)(
                 node.name,
                 node._func,
                 init=node.init,
                 dims=node._dims,
                 params=copy.deepcopy(node._params),
-                layers=[seen[layer] for layer in node.layers],
+                layers=[copies[layer] for layer in node.layers],
                 attrs=copy.deepcopy(node._attrs),
                 ops=node.ops,
             )
-            made._grads = copy.deepcopy(node._grads)
-            seen[node] = made
-        for node, made in seen.items():
-            made._refs = {name: seen.get(ref) if ref else None for name, ref in node._refs.items()}
-        return seen[self]  # type: ignore[return-value]
+            clone._grads = copy.deepcopy(node._grads)
+            copies[node] = clone
+        for node, clone in copies.items():
+            clone._refs = {name: copies.get(ref) if ref else None for name, ref in node._refs.items()}
+        return copies[self]  # type: ignore[return-value]
 
     @classmethod
     @contextmanager
@@ -605,10 +605,10 @@ class Model(Layer):
 
 
 def _operate(symbol: str, model: Model, other: Any) -> Any:
-    defined = _operators.get() or {}
-    if symbol not in defined:
+    operators = _operators.get() or {}
+    if symbol not in operators:
         raise type_error("", f"Undefined operator: {symbol}")
-    return defined[symbol](model, other)
+    return operators[symbol](model, other)
 
 
 _SYMBOLS = {
@@ -667,15 +667,15 @@ _TABLES = {
 
 def _readers(table: str) -> Iterator[Callable[..., Any]]:
     """`has_`, `get_` and `maybe_get_` of a table of names."""
-    word, setup, example, shown, unset = _TABLES[table]
-    held = f"_{table}s"
+    word, setup, example, repr_text, unset = _TABLES[table]
+    attribute = f"_{table}s"
 
     def has(self: Model, name: str) -> bool | None:
-        values: dict[str, Any] = getattr(self, held)
+        values: dict[str, Any] = getattr(self, attribute)
         return False if name not in values else True if values[name] is not None else None
 
     def get(self: Model, name: str) -> object:
-        values: dict[str, Any] = getattr(self, held)
+        values: dict[str, Any] = getattr(self, attribute)
         if name not in values:
             raise error_of(KeyError, "", f"Cannot get {word} '{name}' for model '{self.name}'")
         if values[name] is None:
@@ -683,25 +683,25 @@ def _readers(table: str) -> Iterator[Callable[..., Any]]:
         return values[name]
 
     def maybe_get(self: Model, name: str) -> object | None:
-        values: dict[str, Any] = getattr(self, held)
+        values: dict[str, Any] = getattr(self, attribute)
         return values.get(name)
 
-    said = {
+    texts = {
         has: (
             f"Whether there is a {word} of this name.",
             "True; None if it has no value yet; False.",
             "True",
         ),
-        get: (f"The {word} of this name.", "Its value.", shown),
-        maybe_get: (f"The {word} of this name, or None.", "Its value; None where it has none.", shown),
+        get: (f"The {word} of this name.", "Its value.", repr_text),
+        maybe_get: (f"The {word} of this name, or None.", "Its value; None where it has none.", repr_text),
     }
-    raised = f"""
+    raises = f"""
         Raises
         ------
         KeyError
             There is none of this name{" that has a value." if unset is KeyError else "."}
         """ + ("" if unset is KeyError else "ValueError\n            It has no value yet.\n        ")
-    for method, (summary, result, output) in said.items():
+    for method, (summary, result, output) in texts.items():
         method.__name__ = f"{method.__name__}_{table}"
         method.__qualname__ = f"Model.{method.__name__}"
         method.__doc__ = f"""{summary}
@@ -714,7 +714,7 @@ def _readers(table: str) -> Iterator[Callable[..., Any]]:
         Returns
         -------
         {result}
-        {raised if method is get else ""}
+        {raises if method is get else ""}
         Examples
         --------
         >>> {setup}

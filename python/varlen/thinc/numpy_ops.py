@@ -243,14 +243,14 @@ class NumpyOps(CpuOps):
         array([[3.],
                [3.]])
         """
-        for name, given in (("x", x), ("y", y)):
-            if not hasattr(given, "ndim"):
-                raise type_error(name, f"expected an array, got {type(given).__name__}")
-            if given.ndim != 2:
+        for name, matrix in (("x", x), ("y", y)):
+            if not hasattr(matrix, "ndim"):
+                raise type_error(name, f"expected an array, got {type(matrix).__name__}")
+            if matrix.ndim != 2:
                 raise contract_error(
                     ValueError,
                     name,
-                    f"Provided '{name}' array should be 2-dimensional, but found {given.ndim} dimension(s).",
+                    f"Provided '{name}' array should be 2-dimensional, but found {matrix.ndim} dimension(s).",
                 )
         left, right = x.T if trans1 else x, y.T if trans2 else y
         if left.shape[1] != right.shape[0]:

@@ -78,9 +78,9 @@ def uninstall() -> None:
 
 
 def _set(holder: Any, name: str, value: Any) -> None:
-    before = getattr(holder, name)
+    original = getattr(holder, name)
     setattr(holder, name, value)
-    _undo.append(lambda: setattr(holder, name, before))
+    _undo.append(lambda: setattr(holder, name, original))
 
 
 def _register() -> None:
@@ -89,12 +89,12 @@ def _register() -> None:
         if ops.name not in _OURS:
             continue
         place = ("thinc", "ops", key)
-        before = catalogue.REGISTRY.get(place)
+        original = catalogue.REGISTRY.get(place)
         registry.ops.register(key, func=_factory(ops.name))
-        if before is None:  # it came from an entry point
+        if original is None:  # it came from an entry point
             _undo.append(lambda place=place: catalogue.REGISTRY.pop(place, None))  # type: ignore[misc]
         else:
-            _undo.append(lambda place=place, before=before: catalogue.REGISTRY.update({place: before}))  # type: ignore[misc]
+            _undo.append(lambda place=place, original=original: catalogue.REGISTRY.update({place: original}))  # type: ignore[misc]
 
 
 def _factory(name: str) -> Callable[..., Any]:
@@ -107,25 +107,25 @@ def _factory(name: str) -> Callable[..., Any]:
 
 def _set_current() -> None:
     """Replace the current NumpyOps or CupyOps of this thread, with their settings."""
-    before = thinc.backends.context_ops.get()
-    if before is not None and type(before) not in (NumpyOps, CupyOps):
+    old_ops = thinc.backends.context_ops.get()
+    if old_ops is not None and type(old_ops) not in (NumpyOps, CupyOps):
         return
-    ops = VarlenCupyOps() if type(before) is CupyOps else VarlenOps()
-    for name, value in vars(before).items() if before is not None else ():
+    ops = VarlenCupyOps() if type(old_ops) is CupyOps else VarlenOps()
+    for name, value in vars(old_ops).items() if old_ops is not None else ():
         setattr(ops, name, value)
     thinc.backends.set_current_ops(ops)
 
     def undo() -> None:
         if thinc.backends.context_ops.get() is ops:
-            thinc.backends.set_current_ops(before)
+            thinc.backends.set_current_ops(old_ops)
 
     _undo.append(undo)
 
 
 def _patch_modules() -> None:
     """Replace the instances that modules keep, and the function that chooses ops by an array."""
-    chosen = thinc.backends.get_array_ops
-    original = getattr(chosen, "original", chosen)
+    chooser = thinc.backends.get_array_ops
+    original = getattr(chooser, "original", chooser)
 
     def get_array_ops(arr: Any) -> Any:
         ops = original(arr)

@@ -140,11 +140,11 @@ class Ops(DeclaredOps):
         if pad <= 0:
             return self._verbs.ragged2list(X, level_of(lengths, len(X)))
         level = level_of(lengths)
-        there = (level.lengths > 0).cumsum()
-        rows = level.total + pad * (int(there[-1]) + 1) if level.total else 0
+        counts = (level.lengths > 0).cumsum()
+        rows = level.total + pad * (int(counts[-1]) + 1) if level.total else 0
         if rows != len(X):
             raise index_error("lengths", f"{SUM}: {rows} with pad={pad}, but there are {len(X)}")
-        ends = level.bounds + pad * there
+        ends = level.bounds + pad * counts
         return self._verbs.views(X, ends - level.lengths, ends)
 
     def pad(self, seqs: Sequence[Array], round_to: int = 1) -> Array:

@@ -109,8 +109,8 @@ class Ragged(types.Ragged[ArrayT]):
     def _get_others(self, key: Any) -> Any:
         if not isinstance(key, tuple):
             return super().__getitem__(key)
-        found = types.Ragged._make(self._values, self._levels)[key]
-        return self._make(found._values, found._levels) if isinstance(found, types.Ragged) else found
+        result = types.Ragged._make(self._values, self._levels)[key]
+        return self._make(result._values, result._levels) if isinstance(result, types.Ragged) else result
 
     @property
     def lengths(self) -> Int32s:  # type: ignore[override]

@@ -76,8 +76,8 @@ class VarlenCupyOps(Ops, CupyOps):  # type: ignore[misc]
         places = xp.asarray(indices)
         if places.dtype.kind == "i":
             places = xp.where(places < 0, places + len(table), places)
-        wanted = (*places.shape, *table.shape[1:])
+        shape = (*places.shape, *table.shape[1:])
         rows = xp.asarray(values, dtype=table.dtype)
-        if rows.shape != wanted:
-            rows = xp.broadcast_to(rows, wanted)
+        if rows.shape != shape:
+            rows = xp.broadcast_to(rows, shape)
         self._verbs.scatter_add(table, places.astype(np.int64, copy=False), rows)

@@ -167,20 +167,20 @@ def total(parts: Sequence[Any], what: str = "results") -> Any:
     values, leave = as_array(first)
     for part in parts[1:]:
         check_structure(part, first, f"the layers' {what}", "the first")
-        more = as_array(part)[0]
-        if tuple(more.shape) != tuple(values.shape):
+        term = as_array(part)[0]
+        if tuple(term.shape) != tuple(values.shape):
             raise value_error(
                 "",
-                f"the layers' {what} differ in their shapes: {tuple(values.shape)} and {tuple(more.shape)}",
+                f"the layers' {what} differ in their shapes: {tuple(values.shape)} and {tuple(term.shape)}",
             )
-        values = values + more
+        values = values + term
     return leave(values) if len(parts) > 1 else first
 
 
 def _sum_gradients(dXs: list[Any]) -> Any:
     """The gradient of X; a layer may have none where X is not a container, a text say."""
-    there = [dX for dX in dXs if dX is not None]
-    return total(there, "gradients") if there else None
+    terms = [dX for dX in dXs if dX is not None]
+    return total(terms, "gradients") if terms else None
 
 
 def _require_layers(layers: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -196,12 +196,12 @@ def _chain(*layers: Layer) -> Layer:
 def _one_by_one(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
     backs = []
     for layer in layers:
-        X, back = layer(X, is_train)
-        backs.append(back)
+        X, callback = layer(X, is_train)
+        backs.append(callback)
 
     def backprop(dY: Any) -> Any:
-        for back in reversed(backs):
-            dY = back(dY)
+        for callback in reversed(backs):
+            dY = callback(dY)
         return dY
 
     return X, backprop if is_train else not_trained
@@ -218,8 +218,8 @@ def _run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple
     for Y in results:
         check_structure(Y, results[0], "the layers' results", "the first")
         conversions.append(as_array(Y))
-    leading = 2 if isinstance(results[0], Padded) else 1
-    columns = [_with_columns(values, leading) for values, _ in conversions]
+    n_axes = 2 if isinstance(results[0], Padded) else 1
+    columns = [_with_columns(values, n_axes) for values, _ in conversions]
     shapes = [tuple(values.shape) for values, _ in conversions]
     for shape in columns[1:]:
         if tuple(shape.shape[:-1]) != tuple(columns[0].shape[:-1]):
@@ -231,17 +231,17 @@ def _run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple
         check_gradient(dY, Y)
         d = as_array(dY)[0]
         dXs = []
-        for k, (_, back) in enumerate(pairs):
+        for k, (_, callback) in enumerate(pairs):
             part = d[..., ends[k] : ends[k + 1]]
             part = as_values(part)
-            dXs.append(back(conversions[k][1](part.reshape(shapes[k]))))
+            dXs.append(callback(conversions[k][1](part.reshape(shapes[k]))))
         return _sum_gradients(dXs)
 
     return Y, backprop if is_train else not_trained
 
 
-def _with_columns(values: Any, leading: int) -> Any:
-    return values[..., None] if values.ndim == leading else values
+def _with_columns(values: Any, n_axes: int) -> Any:
+    return values[..., None] if values.ndim == n_axes else values
 
 
 def _concat_columns(columns: list[Any]) -> Any:
@@ -258,7 +258,7 @@ def _run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Ba
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return _sum_gradients([back(dY) for _, back in pairs])
+        return _sum_gradients([callback(dY) for _, callback in pairs])
 
     return Y, backprop if is_train else not_trained
 
@@ -268,11 +268,11 @@ def _residual(layer: Layer) -> Layer:
 
 
 def _run_residual(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    y, back = layer(X, is_train)
+    y, callback = layer(X, is_train)
     Y = total([X, y])
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return total([dY, back(dY)], "gradients")
+        return total([dY, callback(dY)], "gradients")
 
     return Y, backprop if is_train else not_trained

@@ -51,9 +51,9 @@ def as_array2d(X: Any, pad: int = 0) -> Conversion:
     values, leave = as_array(X, pad)
     if values.ndim == 0:
         raise value_error("X", "expected at least one dimension, got a scalar")
-    leading = 2 if isinstance(X, Padded) else 1
-    seen = values.reshape(math.prod(values.shape[:leading]), math.prod(values.shape[leading:]))
-    return seen, partial(_from_array2d, tuple(values.shape), leading, leave)
+    n_axes = 2 if isinstance(X, Padded) else 1
+    table = values.reshape(math.prod(values.shape[:n_axes]), math.prod(values.shape[n_axes:]))
+    return table, partial(_from_array2d, tuple(values.shape), n_axes, leave)
 
 
 def as_padded(X: Any) -> Conversion:
@@ -174,11 +174,11 @@ def _rows(y: Any, shape: tuple[int, ...]) -> Any:
     return y
 
 
-def _from_array2d(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any], y: Any) -> Any:
-    rows = math.prod(shape[:leading])
+def _from_array2d(shape: tuple[int, ...], n_axes: int, leave: Callable[[Any], Any], y: Any) -> Any:
+    rows = math.prod(shape[:n_axes])
     y = _rows(y, (rows,))
-    as_wide = y.ndim == 2 and y.shape[1] == math.prod(shape[leading:])
-    return leave(y.reshape(shape if as_wide else (*shape[:leading], *y.shape[1:])))
+    as_wide = y.ndim == 2 and y.shape[1] == math.prod(shape[n_axes:])
+    return leave(y.reshape(shape if as_wide else (*shape[:n_axes], *y.shape[1:])))
 
 
 def _ragged_of_padded(X: Ragged[Any], y: Any) -> Ragged[Any]:

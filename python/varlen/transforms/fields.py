@@ -36,14 +36,16 @@ def is_four(X: Any) -> bool:
 def pair_as_ragged(X: tuple[Any, Any]) -> Any:
     """A Ragged of values and lengths, and the way back."""
     values, lengths = X
-    seen = Ragged(values, levels=lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths)))
-    return seen, partial(_pair_of_ragged, lengths, seen._levels[0])
+    ragged = Ragged(
+        values, levels=lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
+    )
+    return ragged, partial(_pair_of_ragged, lengths, ragged._levels[0])
 
 
 def four_as_padded(X: tuple[Any, ...]) -> Any:
     """A Padded of its four fields, and the way back."""
-    seen = Padded(*X)
-    return seen, partial(_four_of_padded, X[1:], seen)
+    padded = Padded(*X)
+    return padded, partial(_four_of_padded, X[1:], padded)
 
 
 def _are_integers(x: Any) -> bool:
@@ -57,8 +59,8 @@ def _pair_of_ragged(lengths: Any, level: Level, y: Any) -> tuple[Any, Any]:
     return y._values, y._levels[0] if type(lengths) is Level else y._levels[0].lengths
 
 
-def _four_of_padded(fields: tuple[Any, ...], seen: Padded[Any], y: Any) -> tuple[Any, ...]:
+def _four_of_padded(fields: tuple[Any, ...], padded: Padded[Any], y: Any) -> tuple[Any, ...]:
     y = expect(Padded, y)
-    if y._fields is seen._fields or all(map(np.array_equal, y._fields, seen._fields)):
+    if y._fields is padded._fields or all(map(np.array_equal, y._fields, padded._fields)):
         return (y._data, *fields)
     return (y._data, *y._fields)

@@ -174,7 +174,7 @@ def result(make: Callable[..., Layer], *layers: Any) -> Any:
         return make(*map(as_layer, layers))
 
 
-def as_layer(given: Any) -> Layer:
+def as_layer(value: Any) -> Layer:
     """Make a Layer from any callable. This finds out once how to call it.
 
     Parameters
@@ -204,17 +204,17 @@ def as_layer(given: Any) -> Layer:
     Traceback (most recent call last):
     TypeError: tanh is a function f(x) -> y, which has no gradient; pass f(x, is_train) -> (y,...
     """
-    if isinstance(given, Layer):
-        return given
-    if is_model(given):
-        return cast(Layer, _CONVERTERS["from_model"](given))
+    if isinstance(value, Layer):
+        return value
+    if is_model(value):
+        return cast(Layer, _CONVERTERS["from_model"](value))
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(given, torch.nn.Module):
-        return cast(Layer, _CONVERTERS["from_module"](given))
-    if not callable(given):
-        raise type_error("given", f"expected a callable, got {type(given).__name__}")
-    name = getattr(given, "__name__", None) or type(given).__name__
-    return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
+    if torch is not None and isinstance(value, torch.nn.Module):
+        return cast(Layer, _CONVERTERS["from_module"](value))
+    if not callable(value):
+        raise type_error("given", f"expected a callable, got {type(value).__name__}")
+    name = getattr(value, "__name__", None) or type(value).__name__
+    return Layer(name, partial(_LIKE[_takes_is_train(value)], name, value))
 
 
 def not_trained(dY: Any) -> NoReturn:
@@ -222,10 +222,10 @@ def not_trained(dY: Any) -> NoReturn:
     raise value_error("", "the layer was called with is_train=False, so it has no gradient")
 
 
-def _takes_is_train(given: Callable[..., Any]) -> str:
+def _takes_is_train(function: Callable[..., Any]) -> str:
     """How it takes `is_train`: by "place", by "name", or "" where it takes none."""
     try:
-        parameters = list(inspect.signature(given).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some of C say nothing about themselves
         return ""
     for parameter in parameters:
@@ -236,8 +236,8 @@ def _takes_is_train(given: Callable[..., Any]) -> str:
 
 
 def _by_place(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    given = f(X, is_train)
-    return given if type(given) is tuple and len(given) == 2 else _two(name, given)
+    output = f(X, is_train)
+    return output if type(output) is tuple and len(output) == 2 else _two(name, output)
 
 
 def _by_name(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
@@ -251,11 +251,11 @@ def _call_function(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> 
 _LIKE = {"place": _by_place, "name": _by_name, "": _call_function}
 
 
-def _two(name: str, given: Any) -> tuple[Any, Backprop]:
-    if not isinstance(given, tuple) or len(given) != 2:
-        got = f"{len(given)} items" if isinstance(given, tuple) else type(given).__name__
+def _two(name: str, output: Any) -> tuple[Any, Backprop]:
+    if not isinstance(output, tuple) or len(output) != 2:
+        got = f"{len(output)} items" if isinstance(output, tuple) else type(output).__name__
         raise type_error("", f"{name} must return (y, backprop) when called as f(x, is_train), got {got}")
-    return given
+    return output
 
 
 def _no_gradient(name: str, dY: Any) -> NoReturn:
@@ -266,10 +266,10 @@ def _no_gradient(name: str, dY: Any) -> NoReturn:
     )
 
 
-def is_model(given: Any) -> bool:
+def is_model(value: Any) -> bool:
     """Whether it is a Thinc Model; Thinc is looked for among the loaded modules."""
     thinc = sys.modules.get("thinc.model")
-    return thinc is not None and isinstance(given, thinc.Model)
+    return thinc is not None and isinstance(value, thinc.Model)
 
 
 def _identity(layer: Layer) -> Layer:

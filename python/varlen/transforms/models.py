@@ -21,9 +21,9 @@ class ModelKind(NamedTuple):
     stays: Callable[[Any], bool]
 
 
-def from_model(kind: ModelKind, given: Any) -> Layer:
+def from_model(kind: ModelKind, node: Any) -> Layer:
     """A Layer that calls a Model with its containers, and gives ours."""
-    return Layer(given.name, partial(_run, kind, given))
+    return Layer(node.name, partial(_run, kind, node))
 
 
 def model(kind: ModelKind, make: Callable[..., Layer], *layers: Any, **options: Any) -> Any:
@@ -35,32 +35,34 @@ def model(kind: ModelKind, make: Callable[..., Layer], *layers: Any, **options: 
     models = [layer for layer in layers if isinstance(layer, cls)]
     # A copy of the Model calls the copies of its layers: places, not layers, are kept.
     places = [None if isinstance(layer, cls) else as_layer(layer) for layer in layers]
-    only = models[0] if len(models) == 1 else None
-    given: dict[str, Any] = {
+    only_model = models[0] if len(models) == 1 else None
+    settings: dict[str, Any] = {
         "init": partial(_init, kind, make, places),
-        "dims": {} if only is None else {name: only.maybe_get_dim(name) for name in only.dim_names},
+        "dims": {}
+        if only_model is None
+        else {name: only_model.maybe_get_dim(name) for name in only_model.dim_names},
     }
     name = make(*(from_model(kind, x) if isinstance(x, cls) else as_layer(x) for x in layers)).name
-    return cls(name, partial(_forward, kind, make, places), layers=models, **given | options)
+    return cls(name, partial(_forward, kind, make, places), layers=models, **settings | options)
 
 
-def _run(kind: ModelKind, given: Any, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _run(kind: ModelKind, node: Any, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     if not is_train:
-        return kind.enter(given.predict(kind.leave(X))), not_trained
-    Y, back = given(kind.leave(X), True)
-    return kind.enter(Y), lambda dY: kind.enter(back(kind.leave(dY)))
+        return kind.enter(node.predict(kind.leave(X))), not_trained
+    Y, callback = node(kind.leave(X), True)
+    return kind.enter(Y), lambda dY: kind.enter(callback(kind.leave(dY)))
 
 
-def _layer(kind: ModelKind, make: Callable[..., Layer], places: list[Layer | None], given: Any) -> Layer:
-    layers = given.layers
-    built = getattr(given, "_built", None)  # models of ours keep what they made
-    if built is not None and built[0] is make and built[1] == layers:
-        kept: Layer = built[2]
-        return kept
-    made = _make_layer(kind, make, places, layers)
-    if built is not None:
-        given._built = make, list(layers), made
-    return made
+def _layer(kind: ModelKind, make: Callable[..., Layer], places: list[Layer | None], node: Any) -> Layer:
+    layers = node.layers
+    record = getattr(node, "_built", None)  # models of ours keep what they made
+    if record is not None and record[0] is make and record[1] == layers:
+        layer: Layer = record[2]
+        return layer
+    result = _make_layer(kind, make, places, layers)
+    if record is not None:
+        node._built = make, list(layers), result
+    return result
 
 
 def _make_layer(
@@ -76,34 +78,34 @@ def _forward(
     kind: ModelKind,
     make: Callable[..., Layer],
     places: list[Layer | None],
-    given: Any,
+    node: Any,
     X: Any,
     is_train: bool,
 ) -> tuple[Any, Backprop]:
-    layer = _layer(kind, make, places, given)
-    kept: dict[int, Any] = {}
-    leave: Callable[[Any], Any] = _identity if kind.stays(X) else partial(kind.leave, kept=kept)
-    Y, back = layer(kind.enter(X, kept), is_train)
-    return leave(Y), lambda dY: leave(back(kind.enter(dY)))
+    layer = _layer(kind, make, places, node)
+    cache: dict[int, Any] = {}
+    leave: Callable[[Any], Any] = _identity if kind.stays(X) else partial(kind.leave, cache=cache)
+    Y, callback = layer(kind.enter(X, cache), is_train)
+    return leave(Y), lambda dY: leave(callback(kind.enter(dY)))
 
 
 def _init(
     kind: ModelKind,
     make: Callable[..., Layer],
     places: list[Layer | None],
-    given: Any,
+    node: Any,
     X: Any = None,
     Y: Any = None,
 ) -> None:
-    layer = _layer(kind, make, places, given)
+    layer = _layer(kind, make, places, node)
     inside_X, inside_Y = (None if x is None else kind.leave(layer.sample(kind.enter(x))) for x in (X, Y))
-    for inner in given.layers:
+    for inner in node.layers:
         # As Thinc's own combinators: Y is passed on only where the output width is not known.
         inner.initialize(X=inside_X, Y=None if inner.has_dim("nO") else inside_Y)
-        if len(given.layers) == 1:
+        if len(node.layers) == 1:
             for name in inner.dim_names:
                 if inner.maybe_get_dim(name) is not None:
-                    given.set_dim(name, inner.get_dim(name))
+                    node.set_dim(name, inner.get_dim(name))
 
 
 def _identity(x: Any) -> Any:

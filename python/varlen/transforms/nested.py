@@ -83,7 +83,7 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
     >>> vl.transforms.with_getitem(-1, np.negative).predict((np.array([1]), np.array([2])))
     (array([1]), array([-2]))
     """
-    return result(partial(_with_getitem, as_int(idx, "idx", least=-(2**63))), layer)
+    return result(partial(_with_getitem, as_int(idx, "idx", minimum=-(2**63))), layer)
 
 
 def with_reshape(layer: Any) -> Layer | Any:
@@ -159,7 +159,7 @@ def _call_flat(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     depth = _depth(X)
     if not is_train:
         return _nested(X, depth, _require_rows(layer.predict(items), len(items))), not_trained
-    y, back = layer(items, True)
+    y, callback = layer(items, True)
     Y = _nested(X, depth, _require_rows(y, len(items)))
 
     def backprop(dY: Any) -> Any:
@@ -169,7 +169,7 @@ def _call_flat(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
             flat = ops.flatten(parts) if parts else y[:0]
         else:
             flat = _items(dY, depth)
-        return _nested(X, depth, _require_rows(back(flat), len(items)))
+        return _nested(X, depth, _require_rows(callback(flat), len(items)))
 
     return Y, backprop
 
@@ -183,13 +183,13 @@ def _items(X: Any, depth: int | None = None) -> list[Any]:
     """The items of nested lists, in order."""
     if not isinstance(X, list):
         raise kind_error(X, expected="nested lists")
-    found = X
+    nodes = X
     for d in range(1, _depth(X) if depth is None else depth):
-        for i, item in enumerate(found):
+        for i, item in enumerate(nodes):
             if not isinstance(item, list):
                 raise value_error("X", f"item {i} of depth {d} is not a list, but others are")
-        found = [x for item in found for x in item]
-    return found if found is not X else list(X)
+        nodes = [x for item in nodes for x in item]
+    return nodes if nodes is not X else list(X)
 
 
 def _arrays(Y: Any) -> Iterator[Any]:
@@ -210,14 +210,14 @@ def _require_rows(y: Any, count: int) -> Any:
 
 def _nested(X: list[Any], depth: int, y: Any) -> Any:
     """The results for the items, nested as the items are."""
-    at = 0
+    offset = 0
 
     def nest(x: Any, d: int) -> Any:
-        nonlocal at
+        nonlocal offset
         if d < depth:
             return [nest(item, d + 1) for item in x]
-        at += len(x)
-        return y[at - len(x) : at]
+        offset += len(x)
+        return y[offset - len(x) : offset]
 
     return nest(X, 1)
 
@@ -236,20 +236,20 @@ def _item(idx: int, X: Any, what: str = "X") -> Any:
 
 
 def _with_item(idx: int, X: Any, item: Any) -> Any:
-    at = idx % len(X)
-    items = [*X[:at], item, *X[at + 1 :]]
+    index = idx % len(X)
+    items = [*X[:index], item, *X[index + 1 :]]
     return items if isinstance(X, list) else tuple(items)
 
 
 def _run_getitem(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    y, back = layer(_item(idx, X), is_train)
+    y, callback = layer(_item(idx, X), is_train)
     count = len(X)
 
     def backprop(dY: Any) -> Any:
         d = _item(idx, dY, "the gradient")
         if len(dY) != count:
             raise value_error("", f"the gradient: has {len(dY)} items, the result has {count}")
-        return _with_item(idx, dY, back(d))
+        return _with_item(idx, dY, callback(d))
 
     return _with_item(idx, X, y), backprop
 
@@ -268,24 +268,24 @@ def _as_table(X: Any) -> Any:
 
 def _call_reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     table = _as_table(X)
-    leading = tuple(X.shape[:-1])
-    y, back = layer(table, is_train)
-    Y = _restore_axes(y, leading)
+    outer_shape = tuple(X.shape[:-1])
+    y, callback = layer(table, is_train)
+    Y = _restore_axes(y, outer_shape)
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return _restore_axes(back(dY.reshape(y.shape)), leading)
+        return _restore_axes(callback(dY.reshape(y.shape)), outer_shape)
 
     return Y, backprop if is_train else not_trained
 
 
-def _restore_axes(y: Any, leading: tuple[int, ...]) -> Any:
-    rows = math.prod(leading)
+def _restore_axes(y: Any, outer_shape: tuple[int, ...]) -> Any:
+    rows = math.prod(outer_shape)
     if not is_array(y):
         raise type_error("", f"the layer took an array, but returned a {kind(y)}")
     if y.ndim == 0 or y.shape[0] != rows:
         raise value_error("", f"the layer took {rows} rows, but returned shape {tuple(y.shape)}")
-    return y.reshape((*leading, *y.shape[1:]))
+    return y.reshape((*outer_shape, *y.shape[1:]))
 
 
 def _map_list(layer: Layer) -> Layer:
@@ -306,6 +306,6 @@ def _call_each(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
             raise kind_error(dY, "the gradient", "a list")
         if len(dY) != len(pairs):
             raise value_error("", f"the gradient: has {len(dY)} items, the result has {len(pairs)}")
-        return type(X)(back(d) for (_, back), d in zip(pairs, dY, strict=True))
+        return type(X)(callback(d) for (_, callback), d in zip(pairs, dY, strict=True))
 
     return type(X)(y for y, _ in pairs), backprop

@@ -28,35 +28,35 @@ def chain(*layers: Any) -> Any:
     return chained(*models) if len(models) > 1 else models[0]
 
 
-def from_thinc(x: Any, kept: Kept | None = None) -> Any:
+def from_thinc(x: Any, cache: Kept | None = None) -> Any:
     """Containers of Thinc as varlen's, in lists and tuples too; all else stays."""
     types = _types()
     if types is None:
         return x
     if isinstance(x, types.Ragged):
         values, level = interop.ragged_parts(x)
-        if kept is not None:
-            kept[id(level)] = level, x.lengths
+        if cache is not None:
+            cache[id(level)] = level, x.lengths
         return Ragged(values, levels=level)
     if isinstance(x, types.Padded):
         return Padded(*interop.padded_parts(x))
     if isinstance(x, types.Pairs):
-        return Pairs(from_thinc(x.one, kept), from_thinc(x.two, kept))
-    return _map_items(x, partial(from_thinc, kept=kept))
+        return Pairs(from_thinc(x.one, cache), from_thinc(x.two, cache))
+    return _map_items(x, partial(from_thinc, cache=cache))
 
 
-def to_thinc(x: Any, kept: Kept | None = None) -> Any:
+def to_thinc(x: Any, cache: Kept | None = None) -> Any:
     """Containers of varlen as Thinc's, in lists and tuples too; refuses a nested Ragged."""
     if isinstance(x, Pairs):
-        return _types().Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
+        return _types().Pairs(to_thinc(x.one, cache), to_thinc(x.two, cache))
     if not isinstance(x, (Ragged, Padded)):
-        return _map_items(x, partial(to_thinc, kept=kept))
+        return _map_items(x, partial(to_thinc, cache=cache))
     if isinstance(x, Padded):
         return interop.new_padded(x.data, *x._fields)
     level = one_level(x)
     result = interop.new_ragged(x.values, level)
-    if kept and id(level) in kept:
-        result.lengths = kept[id(level)][1]
+    if cache and id(level) in cache:
+        result.lengths = cache[id(level)][1]
     return result
 
 
@@ -68,8 +68,8 @@ def _types() -> Any:
 def _map_items(x: Any, convert: Callable[[Any], Any]) -> Any:
     if type(x) not in (list, tuple) or not x or is_array(x[0]):
         return x
-    converted = [convert(item) for item in x]
-    return x if all(a is b for a, b in zip(converted, x, strict=True)) else type(x)(converted)
+    result = [convert(item) for item in x]
+    return x if all(a is b for a, b in zip(result, x, strict=True)) else type(x)(result)
 
 
 def _is_ours(x: Any) -> bool:

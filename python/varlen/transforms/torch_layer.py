@@ -35,7 +35,7 @@ def as_layer(module: torch.nn.Module) -> Layer:
 def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     if not is_train:
         return _predict(module, X), not_trained
-    seen: list[torch.Tensor] = []
+    leaves: list[torch.Tensor] = []
     arrays: list[bool] = []
 
     def enter(x: Any) -> torch.Tensor:
@@ -44,30 +44,30 @@ def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop
         if tensor.is_floating_point() or tensor.is_complex():
             # A tensor that needs gradients stays in the graph of the caller.
             tensor = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
-        seen.append(tensor)
+        leaves.append(tensor)
         return tensor
 
-    inside = map_values(X, enter)
+    inputs = map_values(X, enter)
     with torch.enable_grad():
-        y = _call_module(module, inside)
+        y = _call_module(module, inputs)
     on_arrays = any(arrays)
     Y = map_values(y, _array) if on_arrays else y
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
         results: list[torch.Tensor] = []
-        given: list[torch.Tensor] = []
+        gradients: list[torch.Tensor] = []
         map_values(y, _append_to(results))
-        map_values(dY, _append_to(given))
-        pairs = [(r, d.to(r.dtype)) for r, d in zip(results, given, strict=True) if r.requires_grad]
-        asked = [x for x in seen if x.requires_grad]
-        asked += [p for p in module.parameters() if p.requires_grad]
-        if pairs and asked:
-            torch.autograd.backward([r for r, _ in pairs], [d for _, d in pairs], inputs=asked)
-        found = iter(seen)
+        map_values(dY, _append_to(gradients))
+        pairs = [(r, d.to(r.dtype)) for r, d in zip(results, gradients, strict=True) if r.requires_grad]
+        targets = [x for x in leaves if x.requires_grad]
+        targets += [p for p in module.parameters() if p.requires_grad]
+        if pairs and targets:
+            torch.autograd.backward([r for r, _ in pairs], [d for _, d in pairs], inputs=targets)
+        tensors = iter(leaves)
 
         def gradient(x: Any) -> Any:
-            tensor = next(found)
+            tensor = next(tensors)
             grad = tensor.grad if tensor.requires_grad else None
             grad = torch.zeros_like(tensor) if grad is None else grad
             return as_numpy(grad) if isinstance(x, np.ndarray) else grad
@@ -84,29 +84,29 @@ def _predict(module: torch.nn.Module, X: Any) -> Any:
         arrays.append(isinstance(x, np.ndarray))
         return tensor_of(x) if arrays[-1] else x
 
-    inside = map_values(X, enter)
+    inputs = map_values(X, enter)
     training = [part for part in module.modules() if part.training]
     module.eval()
     try:
         with torch.no_grad():
-            y = _call_module(module, inside)
+            y = _call_module(module, inputs)
     finally:
         for part in training:
             part.training = True
     return map_values(y, _array) if any(arrays) else y
 
 
-def _call_module(module: torch.nn.Module, inside: Any) -> Any:
+def _call_module(module: torch.nn.Module, inputs: Any) -> Any:
     if isinstance(module, torch.nn.RNNBase):
-        if isinstance(inside, Ragged):
-            stepped = _call_recurrent(module, innermost(inside).to_padded()).to_ragged()
-            return inside._make(stepped.values, inside.levels)
-        return _call_recurrent(module, inside) if isinstance(inside, Padded) else module(inside)[0]
-    y = module(inside)
-    if isinstance(y, torch.Tensor) and isinstance(inside, Padded) and y.shape[:2] == inside.data.shape[:2]:
-        return inside._make(y.contiguous(), *inside._fields)
-    if isinstance(y, torch.Tensor) and isinstance(inside, Ragged) and len(y) == len(inside.values):
-        return inside._make(y.contiguous(), inside.levels)
+        if isinstance(inputs, Ragged):
+            outputs = _call_recurrent(module, innermost(inputs).to_padded()).to_ragged()
+            return inputs._make(outputs.values, inputs.levels)
+        return _call_recurrent(module, inputs) if isinstance(inputs, Padded) else module(inputs)[0]
+    y = module(inputs)
+    if isinstance(y, torch.Tensor) and isinstance(inputs, Padded) and y.shape[:2] == inputs.data.shape[:2]:
+        return inputs._make(y.contiguous(), *inputs._fields)
+    if isinstance(y, torch.Tensor) and isinstance(inputs, Ragged) and len(y) == len(inputs.values):
+        return inputs._make(y.contiguous(), inputs.levels)
     return y
 
 
@@ -115,8 +115,8 @@ def _call_recurrent(module: torch.nn.RNNBase, padded: Padded[Any]) -> Padded[Any
     sizes, lengths, indices = padded._fields
     rows = padded.to_packed()
     if len(rows):
-        there = torch.from_numpy(sizes[: lengths[0]].astype(np.int64))
-        result = module(PackedSequence(rows, there))[0].data
+        batch_sizes = torch.from_numpy(sizes[: lengths[0]].astype(np.int64))
+        result = module(PackedSequence(rows, batch_sizes))[0].data
     else:
         width = (module.proj_size or module.hidden_size) * (2 if module.bidirectional else 1)
         result = rows.new_zeros((0, width))
@@ -130,9 +130,9 @@ def _array(tensor: Any) -> Any:
     return as_numpy((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu())
 
 
-def _append_to(kept: list[torch.Tensor]) -> Any:
+def _append_to(tensors: list[torch.Tensor]) -> Any:
     def keep(x: Any) -> Any:
-        kept.append(tensor_of(x) if isinstance(x, np.ndarray) else x)
+        tensors.append(tensor_of(x) if isinstance(x, np.ndarray) else x)
         return x
 
     return keep

@@ -217,10 +217,10 @@ def _enter(enter: Callable[[Any], Conversion], X: Any) -> Any:
 
 
 def _run(enter: Callable[[Any], Conversion], layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    seen, leave = enter(X)
+    argument, leave = enter(X)
     if not is_train:
-        return leave(layer.predict(seen)), not_trained
-    y, back = layer(seen, True)
+        return leave(layer.predict(argument)), not_trained
+    y, callback = layer(argument, True)
     Y = leave(y)
 
     def backprop(dY: Any) -> Any:
@@ -228,6 +228,6 @@ def _run(enter: Callable[[Any], Conversion], layer: Layer, X: Any, is_train: boo
         d = enter(dY)[0]
         if type(X) is tuple:  # fields of a container, or sequences: the small arrays are compared too
             check_structure(d, y, "the gradient", "the result")
-        return leave(back(as_laid_out(d, y)))
+        return leave(callback(as_laid_out(d, y)))
 
     return Y, backprop

@@ -51,7 +51,7 @@ def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str,
     if function == "matmul":
         return matmul(*inputs)
     outs = kwargs.pop("out", None) or ()
-    model, row_ndim, given = align(inputs, (*outs, kwargs.get("where")))
+    model, row_ndim, operands = align(inputs, (*outs, kwargs.get("where")))
     if "where" in kwargs:
         if not outs and kwargs["where"] is not True:
             raise value_error(
@@ -60,13 +60,13 @@ def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str,
         kwargs["where"] = operand(kwargs["where"], model, row_ndim)
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
-    result = backend_of(*given).ufunc(function, given, kwargs)
+    result = backend_of(*operands).ufunc(function, operands, kwargs)
     if result is NotImplemented or result is None:
         return result
     if not isinstance(result, tuple):
         return outs[0] if outs and outs[0] is not None else _new(model, result)
-    kept = outs or (None,) * len(result)
-    return tuple(_new(model, part) if out is None else out for part, out in zip(result, kept, strict=True))
+    targets = outs or (None,) * len(result)
+    return tuple(_new(model, part) if out is None else out for part, out in zip(result, targets, strict=True))
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 def attributes_of(x: object, base: type) -> dict[str, Any]:
     """The attributes of an object beside those of `base`: in its `__dict__`, and in slots of subclasses."""
-    found = dict(getattr(x, "__dict__", ()))
+    result = dict(getattr(x, "__dict__", ()))
     for kind in type(x).__mro__:
         if kind is base:
             break
@@ -22,8 +22,8 @@ def attributes_of(x: object, base: type) -> dict[str, Any]:
             private = name.startswith("__") and not name.endswith("__")
             full = f"_{kind.__name__.lstrip('_')}{name}" if private else name
             if full not in ("__dict__", "__weakref__") and hasattr(x, full):
-                found[full] = getattr(x, full)
-    return found
+                result[full] = getattr(x, full)
+    return result
 
 
 def with_attributes(result: T, x: object, base: type) -> T:

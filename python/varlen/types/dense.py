@@ -23,7 +23,7 @@ def iterate(r: Ragged[Any]) -> Iterator[Any]:
     """The sequences of a Ragged, one after another, sharing memory."""
     if len(r._levels) > 1:
         return (r.row(i) for i in range(len(r)))
-    return (row for at in range(0, len(r), VIEWS) for row in _views(r[at : at + VIEWS]))
+    return (row for start in range(0, len(r), VIEWS) for row in _views(r[start : start + VIEWS]))
 
 
 def _views(r: Ragged[Any]) -> list[Any]:

@@ -145,5 +145,5 @@ class DeviceMethods:
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
         rows = self._rows()
-        moved = move(rows)
-        return self if moved is rows else self._with_rows(moved)
+        new_rows = move(rows)
+        return self if new_rows is rows else self._with_rows(new_rows)

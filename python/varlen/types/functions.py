@@ -94,29 +94,31 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("cat", "concat", "concatenate", "stack"):
         return _combine("torch", name, args, kwargs)
     if name == "matmul":
-        given = given_to("torch", name, args, {key: x for key, x in kwargs.items() if key != "out"})
-        return matmul(given["input"], given["other"])
+        arguments = given_to("torch", name, args, {key: x for key, x in kwargs.items() if key != "out"})
+        return matmul(arguments["input"], arguments["other"])
     if name in ("flatten", "unflatten") and _is_ragged(r := _first(args, kwargs, "input")):
-        given = given_to("torch", name, args, kwargs)
-        given.pop("input")
-        return getattr(r, name)(**given)
+        arguments = given_to("torch", name, args, kwargs)
+        arguments.pop("input")
+        return getattr(r, name)(**arguments)
     if name in (*METHODS, "softmin") and _is_ragged(_first(args, kwargs, "input", "a", "x")):
-        given = given_to("torch", name, args, kwargs)
-        given.pop("_stacklevel", None)
-        if name in ("max", "min") and ("other" in given or "dim" in given):
-            dim = given.get("other", given.get("dim"))
+        arguments = given_to("torch", name, args, kwargs)
+        arguments.pop("_stacklevel", None)
+        if name in ("max", "min") and ("other" in arguments or "dim" in arguments):
+            dim = arguments.get("other", arguments.get("dim"))
             if not isinstance(dim, int):
                 raise _refusal(f"torch.{name} of two", f"torch.{name}imum")
             raise _refusal(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
-        if given.get("dim") in ((), []) and name not in KEEP_ROWS:
+        if arguments.get("dim") in ((), []) and name not in KEEP_ROWS:
             if name in ("any", "all"):
-                return given["input"] != 0  # no axes
-            del given["dim"]  # all axes
+                return arguments["input"] != 0  # no axes
+            del arguments["dim"]  # all axes
         if name == "softmin":
-            name, given["input"] = "softmax", -given["input"]
+            name, arguments["input"] = "softmax", -arguments["input"]
         if name in ("std", "var"):
-            given["ddof"] = _correction(name, given)
-        return _reduce_axis(f"torch.{name}", name, given.pop("input"), given.pop("dim", None), given)
+            arguments["ddof"] = _correction(name, arguments)
+        return _reduce_axis(
+            f"torch.{name}", name, arguments.pop("input"), arguments.pop("dim", None), arguments
+        )
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
 
 
@@ -136,31 +138,35 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             raise _refusal(
                 f"np.{name}", f"torch.{'clone' if name == 'copy' else name}, because the values are tensors"
             )
-        given = given_to("np", name, args, kwargs)
-        refused = {"out", "shape", "where", "order", "subok"} & given.keys()
-        if refused:
-            raise _refusal(f"np.{name} with {', '.join(sorted(refused))}", "the result")
-        return _on_values(func, (), given) if name not in ("real", "imag") else _on_values(func, args, kwargs)
+        arguments = given_to("np", name, args, kwargs)
+        extras = {"out", "shape", "where", "order", "subok"} & arguments.keys()
+        if extras:
+            raise _refusal(f"np.{name} with {', '.join(sorted(extras))}", "the result")
+        return (
+            _on_values(func, (), arguments)
+            if name not in ("real", "imag")
+            else _on_values(func, args, kwargs)
+        )
     if name in ("shape", "ndim", "size"):
-        given = given_to("np", name, args, kwargs)
-        if "axis" in given:
+        arguments = given_to("np", name, args, kwargs)
+        if "axis" in arguments:
             raise _refusal(f"np.{name} with axis", "r.shape")
-        return getattr(given["a"], name)
+        return getattr(arguments["a"], name)
     if name in METHODS and _is_ragged(_first(args, kwargs, "a")):
-        given = given_to("np", name, args, kwargs)
-        if "correction" in given:
-            if "ddof" in given:
+        arguments = given_to("np", name, args, kwargs)
+        if "correction" in arguments:
+            if "ddof" in arguments:
                 raise value_error("", f"np.{name} takes either ddof or correction, got both")
-            given["ddof"] = given.pop("correction")
-        return _reduce_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
+            arguments["ddof"] = arguments.pop("correction")
+        return _reduce_axis(f"np.{name}", name, arguments.pop("a"), arguments.pop("axis", None), arguments)
     if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
-        given = given_to("np", name, args, kwargs)
-        if given.get("axis", -1) is None or "order" in given:
-            unmeant = "order" if "order" in given else "axis=None"
+        arguments = given_to("np", name, args, kwargs)
+        if arguments.get("axis", -1) is None or "order" in arguments:
+            unmeant = "order" if "order" in arguments else "axis=None"
             raise _refusal(f"np.{name} with {unmeant}", f"r.{name}(), which goes along each sequence")
         # Equal numbers keep their order, which every kind and stable may; NumPy knows which there are.
-        np.sort(np.empty(0), **{key: given[key] for key in ("kind", "stable") if key in given})
-        return getattr(given["a"], name)(axis=given.get("axis", -1))
+        np.sort(np.empty(0), **{key: arguments[key] for key in ("kind", "stable") if key in arguments})
+        return getattr(arguments["a"], name)(axis=arguments.get("axis", -1))
     raise _refusal(
         f"np.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, r.to_dense() or np.asarray(r)"
     )
@@ -171,14 +177,14 @@ def _first(args: Any, kwargs: dict[str, Any], *names: str) -> Any:
     return args[0] if args else next((kwargs[name] for name in names if name in kwargs), None)
 
 
-def _correction(name: str, given: dict[str, Any]) -> Any:
+def _correction(name: str, arguments: dict[str, Any]) -> Any:
     """What torch.std and torch.var take off the count of rows; 1 where nothing is said."""
-    unbiased, correction = given.pop("unbiased", None), given.pop("correction", None)
-    if unbiased is None:
+    is_unbiased, correction = arguments.pop("unbiased", None), arguments.pop("correction", None)
+    if is_unbiased is None:
         return 1 if correction is None else correction
     if correction is not None:
         raise type_error("", f"torch.{name} takes either correction or unbiased, got both")
-    return int(as_bool(unbiased, "unbiased"))
+    return int(as_bool(is_unbiased, "unbiased"))
 
 
 def _is_tensor_like(x: Any) -> bool:
@@ -197,25 +203,25 @@ def _refusal(function: str, way: str) -> TypeError:
     return type_error("", f"{function} has no meaning for a Ragged", f"use {way}")
 
 
-def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict[str, Any]) -> Any:
+def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, arguments: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
     method = METHODS[name]
-    taken = {key: given.pop(key) for key in ("dtype", "initial", "ddof") if key in given}
-    keep = as_bool(given.pop("keepdims" if "keepdims" in given else "keepdim", False), "keepdims")
-    if given:
+    options = {key: arguments.pop(key) for key in ("dtype", "initial", "ddof") if key in arguments}
+    keep = as_bool(arguments.pop("keepdims" if "keepdims" in arguments else "keepdim", False), "keepdims")
+    if arguments:
         raise type_error(
-            "", f"{function} of a Ragged has no argument {', '.join(given)}", f"use r.{method}()"
+            "", f"{function} of a Ragged has no argument {', '.join(arguments)}", f"use r.{method}()"
         )
     if axis is None and method in KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
-    asked: Any = taken.get("dtype")
-    if function == "torch.mean" and not (getattr(asked, "is_floating_point", True) or asked.is_complex):
+    kind: Any = options.get("dtype")
+    if function == "torch.mean" and not (getattr(kind, "is_floating_point", True) or kind.is_complex):
         raise type_error(
-            "dtype", f"{function} of a Ragged returns floats, so it needs a float dtype, got {asked}"
+            "dtype", f"{function} of a Ragged returns floats, so it needs a float dtype, got {kind}"
         )
-    if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
-        r = r.astype(taken.pop("dtype"))
+    if "dtype" in options and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
+        r = r.astype(options.pop("dtype"))
         dtype = r.dtype
         if method in _FLOATS and not is_float(r._values):
             raise type_error(
@@ -226,16 +232,16 @@ def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dic
             raise value_error(
                 function, f"the Ragged has no values; r.{method}(empty=) sets the result of empty sequences"
             )
-        whole = equal_lengths(1, r.size)
-        result = extreme_place(method[3:], r._values.reshape(-1), whole, None, -1, None)[0]
+        level = equal_lengths(1, r.size)
+        result = extreme_place(method[3:], r._values.reshape(-1), level, None, -1, None)[0]
     else:
         axes = tuple(range(r.ndim)) if axis is None else axis
-        result = _reduce(function, method, r, axes, **taken)
+        result = _reduce(function, method, r, axes, **options)
     if dtype is not None and result.dtype != dtype:
-        of_numpy = _is_ragged(result) or isinstance(result, (np.ndarray, np.generic))
-        result = result.astype(dtype) if of_numpy else backend_of(result).astype(result, dtype)
-    every = list(range(r.ndim)) if axis is None else axis
-    return _with_axes(result, axes_of(every, r.ndim)) if keep else result
+        is_numpy = _is_ragged(result) or isinstance(result, (np.ndarray, np.generic))
+        result = result.astype(dtype) if is_numpy else backend_of(result).astype(result, dtype)
+    all_axes = list(range(r.ndim)) if axis is None else axis
+    return _with_axes(result, axes_of(all_axes, r.ndim)) if keep else result
 
 
 def _reduce(
@@ -251,8 +257,8 @@ def _reduce(
         except ValueError as error:
             way = ", or pass initial=" if function.startswith("np.") else ""
             advice = vars(error).get("advice")
-            told = with_fields(error, advice=f"{advice}: r.{method}(empty=...){way}") if advice else error
-            raise name_place(told, function) from None
+            failure = with_fields(error, advice=f"{advice}: r.{method}(empty=...){way}") if advice else error
+            raise name_place(failure, function) from None
     result = call()
     if initial is None:
         return result
@@ -274,25 +280,25 @@ def _with_axes(result: Any, axes: list[int]) -> Any:
             continue
         levels = result._levels
         if axis > len(levels):
-            rows, inside = result._values, axis - len(levels)
+            rows, row_axis = result._values, axis - len(levels)
             shape = tuple(rows.shape)
-            result = result._make(rows.reshape((*shape[:inside], 1, *shape[inside:])), levels)
+            result = result._make(rows.reshape((*shape[:row_axis], 1, *shape[row_axis:])), levels)
         else:
             count = tracing.count_of(levels[max(axis - 1, 0)])
             new = equal_lengths(1, count) if axis == 0 else equal_lengths(count, 1)
-            at = max(axis - 1, 0)
-            result = result._make(result._values, (*levels[:at], new, *levels[at:]))
+            place = max(axis - 1, 0)
+            result = result._make(result._values, (*levels[:place], new, *levels[place:]))
     return result
 
 
 def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A function of each number, on the values of containers that nest alike."""
-    named = list(kwargs)
+    names = list(kwargs)
     operands = (*args, *kwargs.values())
     model: Any
     model, row_ndim, _ = align((), operands)
     plain = [operand(x, model, row_ndim) if _is_operand(x) else x for x in operands]
-    rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
+    rows = func(*plain[: len(args)], **dict(zip(names, plain[len(args) :], strict=True)))
     if isinstance(rows, np.ndarray) and not isinstance(model._values, np.ndarray):
         rows = like(rows, model._values)  # NumPy computes with what it can read, and says nothing of its kind
     if isinstance(rows, tuple):
@@ -307,14 +313,14 @@ def _is_operand(x: Any) -> bool:
 
 def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function of the last axes of each row, on the values of the Ragged that comes first."""
-    named = dict(zip(("input", "second"), args, strict=False)) | kwargs
-    r = named["input"]
+    arguments = dict(zip(("input", "second"), args, strict=False)) | kwargs
+    r = arguments["input"]
     axes = {"linear": 1, "layer_norm": 0, "rms_norm": 0}.get(name, 0)
     if name.endswith("norm"):
-        shape = kwargs.get("normalized_shape", named.get("second", ()))
+        shape = kwargs.get("normalized_shape", arguments.get("second", ()))
         axes = 1 if isinstance(shape, int) else len(shape)
     if name == "prelu":
-        weight: Any = kwargs.get("weight", named.get("second"))
+        weight: Any = kwargs.get("weight", arguments.get("second"))
         axes = int(weight.numel() > 1)
     if not _is_ragged(r) or r.values.ndim - 1 < axes:
         raise _refusal(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
@@ -339,21 +345,21 @@ def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[st
 def _combine(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     from varlen.ops.combine import concatenate, stack
 
-    given = given_to(library, name, args, kwargs)
-    parts, axis = given.pop("parts", ()), given.pop("dim" if library == "torch" else "axis", 0)
+    arguments = given_to(library, name, args, kwargs)
+    parts, axis = arguments.pop("parts", ()), arguments.pop("dim" if library == "torch" else "axis", 0)
     if axis is None:
         raise _refusal(f"np.{name} with axis=None", "the values of each, which lie end to end")
-    if given:
-        raise type_error("", f"{library}.{name} of Raggeds has no argument {', '.join(given)}")
+    if arguments:
+        raise type_error("", f"{library}.{name} of Raggeds has no argument {', '.join(arguments)}")
     return (stack if name == "stack" else concatenate)(parts, axis)
 
 
-def _equal(name: str, given: dict[str, Any]) -> bool:
-    a, b, *_ = given.values()
-    options = {key: x for key, x in given.items() if key in ("rtol", "atol", "equal_nan")}
+def _equal(name: str, arguments: dict[str, Any]) -> bool:
+    a, b, *_ = arguments.values()
+    options = {key: x for key, x in arguments.items() if key in ("rtol", "atol", "equal_nan")}
     if name == "allclose":
         _, _, given_rows = align((a, b))
-        x, y = (backend_of(each).readable(each) if hasattr(each, "ndim") else each for each in given_rows)
+        x, y = (backend_of(item).readable(item) if hasattr(item, "ndim") else item for item in given_rows)
         return bool(np.allclose(x, y, **options))
     if _is_ragged(a) and _is_ragged(b):
         return bool(a.equals(b, **options))

@@ -45,8 +45,8 @@ def get(r: Ragged[Any], key: Any) -> Any:
 
 def row(r: Ragged[Any], i: Any) -> Any:
     """Sequence i, sharing memory."""
-    picked, below = backend_of(r._values).gather_row(r._values, r._levels, i)
-    return ragged_like(r, picked, below) if below else picked
+    values, inner_levels = backend_of(r._values).gather_row(r._values, r._levels, i)
+    return ragged_like(r, values, inner_levels) if inner_levels else values
 
 
 def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:
@@ -76,8 +76,8 @@ def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     keys = _expand_ellipsis(key, r.ndim)
     i = int_index(keys[0])
     if i is not None:
-        found = row(r, i)
-        return _at(found, keys[1:]) if len(keys) > 1 else found
+        result = row(r, i)
+        return _at(result, keys[1:]) if len(keys) > 1 else result
     if len(keys) == 1:
         return r[keys[0]]
     if _is_all(keys[0]):
@@ -92,24 +92,24 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     """Axis 1 and those below it, for every sequence of r."""
     if all(_is_all(key) for key in keys):
         return r
-    first, below = keys[0], keys[1:]
-    all_rows = (slice(None), *below)
-    at = int_index(first)
-    if at is not None:
-        values, rest = backend_of(r._values).gather_column(r._values, r._levels, at)
+    first, inner_keys = keys[0], keys[1:]
+    all_rows = (slice(None), *inner_keys)
+    position = int_index(first)
+    if position is not None:
+        values, rest = backend_of(r._values).gather_column(r._values, r._levels, position)
         content = ragged_like(r, values, rest) if rest else values
-        return _at(content, all_rows) if below else content
+        return _at(content, all_rows) if inner_keys else content
     if not isinstance(first, slice):
         raise index_error("", f"a ragged axis takes an int or a slice, got {type(first).__name__}")
     if not _is_all(first):
         r = _window(r, first)
-    if all(_is_all(key) for key in below):
+    if all(_is_all(key) for key in inner_keys):
         return r
     # Below axis 1 lies a container or an array of its own, whose first axis is that of the rows of axis 1.
     outer, inner = r.levels[0], r.levels[1:]
     content = ragged_like(r, r.values, inner) if inner else r.values
     content = _at(content, all_rows)
-    if tracing.known(content.shape[0] != outer.total):
+    if tracing.holds_surely(content.shape[0] != outer.total):
         raise index_error("", "the indices below the ragged axis must keep its rows in place")
     if inner and hasattr(content, "levels"):
         return ragged_like(r, content.values, (outer, *content.levels))

@@ -21,7 +21,7 @@ def _binary(name: str, ufunc: str) -> tuple[Operator, Operator, Operator]:
             return NotImplemented  # it opts out of ufuncs
         return compute(ufunc, (self, other), {})
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflect(self: Any, other: Any) -> Any:
         if type(other) not in (int, float) and getattr(other, "__array_ufunc__", True) is None:
             return NotImplemented
         return compute(ufunc, (other, self), {})
@@ -29,9 +29,9 @@ def _binary(name: str, ufunc: str) -> tuple[Operator, Operator, Operator]:
     def inplace(self: Any, other: Any) -> Any:
         return compute(ufunc, (self, other), {"out": (self,)})
 
-    for prefix, function in (("", forward), ("r", reflected), ("i", inplace)):
+    for prefix, function in (("", forward), ("r", reflect), ("i", inplace)):
         function.__name__ = f"__{prefix}{name}__"
-    return forward, reflected, inplace
+    return forward, reflect, inplace
 
 
 def _unary(name: str, ufunc: str) -> Operator:

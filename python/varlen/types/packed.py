@@ -180,14 +180,14 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
             raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
         levels = ragged.levels
         if isinstance(order, RankTable):
-            table, at = order, len(order.outer)
-            if not same_levels(levels[: at + 1], table.levels):
-                difference = describe_difference(levels[: at + 1], table.levels)
+            table, place = order, len(order.outer)
+            if not same_levels(levels[: place + 1], table.levels):
+                difference = describe_difference(levels[: place + 1], table.levels)
                 raise value_error("ragged", f"its levels differ from those of the table: {difference}")
         else:
-            at = resolve_level(level, levels)
-            table = RankTable.of(levels[at], order, levels[:at])
-        result: Any = cls._make(*to_steps(ragged.values, table, levels[at + 1 :]), type(ragged))
+            place = resolve_level(level, levels)
+            table = RankTable.of(levels[place], order, levels[:place])
+        result: Any = cls._make(*to_steps(ragged.values, table, levels[place + 1 :]), type(ragged))
         return cast("Packed[RowsT]", result)
 
     @classmethod
@@ -220,8 +220,8 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         """
         padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = rank_table(padded.lengths, padded.indices)
-        kept = result if table is None else check_table(result, table, "padded")
-        packed: Any = cls._make(padded.to_packed(), kept, (), padded._kind)
+        ranks = result if table is None else check_table(result, table, "padded")
+        packed: Any = cls._make(padded.to_packed(), ranks, (), padded._kind)
         return cast("Packed[RowsT]", packed)
 
     @classmethod
@@ -261,12 +261,12 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         from varlen.interop.torch_packed import from_packed_sequence
 
         values, sizes, by_rank, order = from_packed_sequence(packed_sequence)
-        given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
+        has_order = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
         _, lengths, indices = _core.check_padded((len(sizes), len(by_rank)), sizes, by_rank, order)
-        result = rank_table(lengths, indices, not given)
+        result = rank_table(lengths, indices, not has_order)
         check_total(len(values), result, ())
-        kept = result if table is None else check_table(result, table, "packed_sequence")
-        packed: Any = cls._make(values, kept)
+        ranks = result if table is None else check_table(result, table, "packed_sequence")
+        packed: Any = cls._make(values, ranks)
         return cast("Packed[torch.Tensor]", packed)
 
     @property
@@ -421,7 +421,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         """
         self._flat("a Padded")
         padded: Padded[ArrayT] = padded_class(self._kind).from_packed(self._values, *self._table._fields)
-        return padded._of(self._kind)
+        return padded._cast(self._kind)
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
         """Convert to a torch `PackedSequence`; without permutations if `table.presorted`.
@@ -495,10 +495,10 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     def __getitem__(self, t: SupportsIndex | slice) -> ArrayT | list[ArrayT | Any] | Any:
         if isinstance(t, slice):
             return self.steps()[t]
-        at, count = int_index(t), len(self)
-        if at is None or not -count <= at < count:
+        step, count = int_index(t), len(self)
+        if step is None or not -count <= step < count:
             raise index_error("", f"step {t} is out of range for {count} steps")
-        a, b = self._table.steps.offsets[at % count :][:2]
+        a, b = self._table.steps.offsets[step % count :][:2]
         return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
@@ -523,8 +523,8 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         """
         if not isinstance(other, Packed) or self._table != other._table:
             return False
-        alike = same_levels(self._inner, other._inner)
-        return alike and arithmetic.equal_values(self._values, other._values, equal_nan)
+        is_same = same_levels(self._inner, other._inner)
+        return is_same and arithmetic.equal_values(self._values, other._values, equal_nan)
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Packed) else NotImplemented

@@ -50,11 +50,11 @@ def check_total(count: int, table: RankTable, inner: Levels) -> None:
         raise value_error("", f"{what} {elements}, but the lengths add up to {table.total}")
 
 
-def rank_table(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:
+def rank_table(lengths: Any, indices: Any, is_sorted: bool = False) -> RankTable:
     """The table of lengths by rank."""
     original = np.empty(len(lengths), np.int64)
     original[indices] = lengths
-    return RankTable(original, None if presorted else indices)
+    return RankTable(original, None if is_sorted else indices)
 
 
 def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable:

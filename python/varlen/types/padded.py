@@ -122,7 +122,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         result._kind = cls._ragged
         return result
 
-    def _of(self, kind: type[Ragged[Any]]) -> Self:
+    def _cast(self, kind: type[Ragged[Any]]) -> Self:
         """Remember the class that `to_ragged` gives; a dialect's Padded gives the dialect's own."""
         self._kind = kind if issubclass(kind, self._ragged) else self._ragged
         return self
@@ -229,7 +229,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
             parts = backend_of(values).ragged2padded(values, level, ties, fill, max_bytes)
         except ValueError as error:
             raise over_limit(error) from None
-        result: Any = cls._make(*parts)._of(type(ragged))
+        result: Any = cls._make(*parts)._cast(type(ragged))
         return cast("Padded[RowsT]", result)
 
     @classmethod
@@ -324,7 +324,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return self._data
 
     def _with_rows(self, rows: Any) -> Self:
-        return with_attributes(self._make(rows, *self._fields)._of(self._kind), self, Padded)
+        return with_attributes(self._make(rows, *self._fields)._cast(self._kind), self, Padded)
 
     @property
     def nbytes(self) -> int:
@@ -451,12 +451,12 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         >>> p.copy().equals(p)
         True
         """
-        return with_attributes(self._make(copy_of(self._data), *self._fields)._of(self._kind), self, Padded)
+        return with_attributes(self._make(copy_of(self._data), *self._fields)._cast(self._kind), self, Padded)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        result = self._make(copy_of(self._data), *self._fields)._of(self._kind)
+        result = self._make(copy_of(self._data), *self._fields)._cast(self._kind)
         return with_copied_attributes(result, self, Padded, memo)
 
     def __len__(self) -> int:
@@ -474,7 +474,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         ranks[np.argsort(self._indices[columns], kind="stable")] = np.arange(len(columns))
         data = backend_of(self._data).take_columns(self._data[:steps], columns)
         fields = _core.check_padded((steps, len(columns)), None, lengths, ranks)
-        return self._make(data, *fields)._of(self._kind)
+        return self._make(data, *fields)._cast(self._kind)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Padded with equal fields, padding included; dtypes may differ.
@@ -498,8 +498,8 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         """
         if not isinstance(other, Padded):
             return False
-        same = all(np.array_equal(a, b) for a, b in zip(self._fields, other._fields, strict=True))
-        return same and arithmetic.equal_values(self._data, other._data, equal_nan)
+        is_same = all(np.array_equal(a, b) for a, b in zip(self._fields, other._fields, strict=True))
+        return is_same and arithmetic.equal_values(self._data, other._data, equal_nan)
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Padded) else NotImplemented
@@ -530,8 +530,8 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
         return columns if len(columns) < 2 or columns[0] < columns[1] else columns[::-1]
     i = int_index(key)
     if i is None:
-        every = Ragged(np.arange(count), np.ones(count, np.int64))
-        return np.sort(every[key].values)
+        sequences = Ragged(np.arange(count), np.ones(count, np.int64))
+        return np.sort(sequences[key].values)
     if not -count <= i < count:
         raise index_error("", f"index {i} is out of range for {count} sequences")
     return np.array([i % count])
@@ -539,4 +539,4 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
 
 def _restore(cls: type[Padded[Any]], kind: type[Ragged[Any]], data: Any, *fields: Any) -> Padded[Any]:
     data = from_state(data)
-    return cls._make(data, *_core.check_padded(tuple(data.shape), *fields))._of(kind)
+    return cls._make(data, *_core.check_padded(tuple(data.shape), *fields))._cast(kind)

@@ -571,14 +571,14 @@ class Ragged(
         return arithmetic.as_rectangle(self, dtype, copy)
 
     def __repr__(self) -> str:
-        from varlen.display.text import ragged
+        from varlen.display.text import ragged_text
 
-        return ragged(type(self).__name__, self._values, self._levels)
+        return ragged_text(type(self).__name__, self._values, self._levels)
 
     def _repr_html_(self) -> str:
-        from varlen.display.html import ragged
+        from varlen.display.html import ragged_html
 
-        return ragged(type(self).__name__, self._values, self._levels)
+        return ragged_html(type(self).__name__, self._values, self._levels)
 
 
 def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[Any]:

@@ -61,7 +61,15 @@ class RankTable:
     """
 
     __slots__ = (
-        "__weakref__", "_back", "_fields", "_inverse", "_level", "_outer", "_presorted", "_rows", "_steps",
+        "__weakref__",
+        "_fields",
+        "_inverse",
+        "_is_presorted",
+        "_level",
+        "_outer",
+        "_places",
+        "_rows",
+        "_steps",
         "_tensors",
     )  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
@@ -69,8 +77,8 @@ class RankTable:
     _level: Level
     _outer: Levels
     _fields: Fields
-    _presorted: bool
-    _back: Ints | None
+    _is_presorted: bool
+    _places: Ints | None
     _inverse: Ints | None
     _rows: Ints | None
     _steps: Level | None
@@ -78,28 +86,28 @@ class RankTable:
 
     def __init__(self, lengths: Any, indices: Any = None, *, outer: Any = ()) -> None:
         level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
-        above = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
-        for d, (one, below) in enumerate(zip(above, (*above, level)[1:], strict=True)):
-            if not one._fits(len(below)):
+        outer_levels = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
+        for d, (one, inner_level) in enumerate(zip(outer_levels, (*outer_levels, level)[1:], strict=True)):
+            if not one._fits(len(inner_level)):
                 raise value_error(
                     "outer",
                     f"the lengths of level {d} add up to {one.total}, "
-                    f"but the level below has {len(below)} sequences",
+                    f"but the level below has {len(inner_level)} sequences",
                 )
-        self._set(level, fields_of(level, indices), above, indices is None)
+        self._set(level, fields_of(level, indices), outer_levels, indices is None)
 
-    def _set(self, level: Level, fields: Fields, outer: Levels, presorted: bool) -> None:
+    def _set(self, level: Level, fields: Fields, outer: Levels, is_sorted: bool) -> None:
         self._level = level
         self._fields = fields
         self._outer = outer
-        self._presorted = presorted
-        self._back = self._inverse = self._rows = self._steps = self._tensors = None
+        self._is_presorted = is_sorted
+        self._places = self._inverse = self._rows = self._steps = self._tensors = None
 
     @classmethod
-    def _make(cls, level: Level, fields: Fields, outer: Levels = (), presorted: bool = False) -> Self:
+    def _make(cls, level: Level, fields: Fields, outer: Levels = (), is_sorted: bool = False) -> Self:
         """Of parts that are known to fit."""
         result = object.__new__(cls)
-        result._set(level, fields, outer, presorted)
+        result._set(level, fields, outer, is_sorted)
         return result
 
     @classmethod
@@ -162,7 +170,7 @@ class RankTable:
     @property
     def presorted(self) -> bool:
         """Whether the table was made without a permutation."""
-        return self._presorted
+        return self._is_presorted
 
     @property
     def size_at_t(self) -> Ints:
@@ -206,16 +214,16 @@ class RankTable:
     def rows(self) -> Ints:
         """(total,) int64, read-only: packed row j is row rows[j] of the sequences laid end to end."""
         if self._rows is None:
-            every = np.arange(self._level.total)
-            self._rows = _freeze(_core.ragged2packed(every, self._level, "stable", self._fields)[0])
+            numbers = np.arange(self._level.total)
+            self._rows = _freeze(_core.ragged2packed(numbers, self._level, "stable", self._fields)[0])
         return self._rows
 
     @property
     def places(self) -> Ints:
         """(total,) int64, read-only: row i is packed row places[i]."""
-        if self._back is None:
-            self._back = _freeze(_core.packed2ragged(np.arange(self._level.total), *self._fields)[0])
-        return self._back
+        if self._places is None:
+            self._places = _freeze(_core.packed2ragged(np.arange(self._level.total), *self._fields)[0])
+        return self._places
 
     @property
     def longest(self) -> int:
@@ -244,8 +252,8 @@ class RankTable:
         >>> [vl.RankTable([3, 1]).active(t) for t in range(4)]
         [2, 1, 1, 0]
         """
-        at = as_int(t, "t")
-        return int(self.size_at_t[at]) if at < len(self.size_at_t) else 0
+        step = as_int(t, "t")
+        return int(self.size_at_t[step]) if step < len(self.size_at_t) else 0
 
     def __len__(self) -> int:
         return len(self._level)
@@ -264,10 +272,10 @@ class RankTable:
         )
 
     def _twin(self) -> Self:
-        return self._make(self._level, self._fields, self._outer, self._presorted)
+        return self._make(self._level, self._fields, self._outer, self._is_presorted)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        indices = None if self._presorted else self.indices
+        indices = None if self._is_presorted else self.indices
         return reduce_container(_restore, (self._level, indices, self._outer), self, RankTable, protocol)
 
     @classmethod
@@ -291,14 +299,14 @@ def fields_of(level: Level, indices: Any) -> Fields:
     if len(order) != len(level):
         raise error_of(ValueError, "indices", f"{len(order)} entries for {len(level)} sequences")
     lengths = level.lengths
-    outside = (order < 0) | (order >= len(level))
-    if outside.any():
-        k = int(outside.argmax())
+    is_outside = (order < 0) | (order >= len(level))
+    if is_outside.any():
+        k = int(is_outside.argmax())
         raise error_of(
             ValueError, "indices", f"column {k} holds {order[k]}, but there are {len(level)} sequences"
         )
-    ranked = lengths[order]
-    return _core.check_padded((level.longest, len(level)), None, ranked, order)
+    by_rank = lengths[order]
+    return _core.check_padded((level.longest, len(level)), None, by_rank, order)
 
 
 def _freeze(array: Any) -> Any:

@@ -49,22 +49,22 @@ _SILENT: dict[str, tuple[Any, ...]] = {
 
 def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Arguments by the names of their parameters, without those that are at their default."""
-    known = (_OF_NUMPY if library == "np" else _OF_TORCH)[name].split()
+    names = (_OF_NUMPY if library == "np" else _OF_TORCH)[name].split()
     if name in ("std", "var") and len(args) > 1 and isinstance(args[1], bool):
-        known = [known[0], *known[2:]]  # torch.std(x, unbiased, keepdim)
-    if len(args) > len(known):
+        names = [names[0], *names[2:]]  # torch.std(x, unbiased, keepdim)
+    if len(args) > len(names):
         raise type_error(
             "",
-            f"{library}.{name} of a Ragged takes up to {len(known)} arguments by position, "
-            f"{', '.join(known)}; got {len(args)}",
+            f"{library}.{name} of a Ragged takes up to {len(names)} arguments by position, "
+            f"{', '.join(names)}; got {len(args)}",
         )
-    given = dict(zip(known, args, strict=False))
+    arguments = dict(zip(names, args, strict=False))
     for key, x in kwargs.items():
         key = _ALIASES.get(key, key) if library == "torch" or key == "arrays" else key
-        if key in given:
+        if key in arguments:
             raise type_error("", f"{library}.{name} of a Ragged got {key} twice")
-        given[key] = x
-    return {key: x for key, x in given.items() if not _is_silent(key, x, name)}
+        arguments[key] = x
+    return {key: x for key, x in arguments.items() if not _is_silent(key, x, name)}
 
 
 def _is_silent(key: str, x: Any, name: str) -> bool:

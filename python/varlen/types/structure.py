@@ -75,17 +75,17 @@ class Structure(RaggedBase[ArrayT]):
         ([[[1, 2, 3], [4]]], [[[1, 2], [3]], [[4]]])
         """
         depth = len(self._levels)
-        at: int = as_int(level, "level", -(2**63))
-        if not -depth - 1 <= at <= depth:
-            raise index_error("level", f"{at} is out of range: a new level can have number 0 to {depth}")
-        at %= depth + 1
+        place: int = as_int(level, "level", -(2**63))
+        if not -depth - 1 <= place <= depth:
+            raise index_error("level", f"{place} is out of range: a new level can have number 0 to {depth}")
+        place %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
-        if at == 0:
+        if place == 0:
             check_levels(len(self._levels[0]), (groups,), "lengths")
             above: Levels = nest_levels((groups,), "lengths", empty)
             return self._make(self._values, (*above, *self._levels))
-        pair: Levels = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
-        return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
+        pair: Levels = nest_levels((self._levels[place - 1], groups), "lengths", empty, place - 1)
+        return self._make(self._values, (*self._levels[: place - 1], *pair, *self._levels[place:]))
 
     @eager_only()
     def drop_level(self, level: int = 0) -> Self:
@@ -117,13 +117,14 @@ class Structure(RaggedBase[ArrayT]):
         [[1, 2, 3], [4]]
         """
         levels: Levels = self._levels
-        at: int = resolve_level(level, levels)
+        place: int = resolve_level(level, levels)
         if len(levels) == 1:
             raise value_error("level", "a Ragged needs at least one", "its rows without a level are .values")
-        if at == 0:
+        if place == 0:
             return self._make(self._values, levels[1:])
         return self._make(
-            self._values, (*levels[: at - 1], flatten_levels(levels[at - 1 : at + 1]), *levels[at + 1 :])
+            self._values,
+            (*levels[: place - 1], flatten_levels(levels[place - 1 : place + 1]), *levels[place + 1 :]),
         )
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self | ArrayT:
@@ -184,8 +185,8 @@ class Structure(RaggedBase[ArrayT]):
         >>> vl.Ragged([[3, 1, 4, 1]], [1]).unflatten(-1, (2, -1)).to_list()
         [[[[3, 1], [4, 1]]]]
         """
-        at = axis_of(dim, len(self._levels) + self._values.ndim, "dim") - len(self._levels)
-        if at < 1:
+        row_axis = axis_of(dim, len(self._levels) + self._values.ndim, "dim") - len(self._levels)
+        if row_axis < 1:
             raise type_error(
                 "dim",
                 f"expected an axis of the rows, {len(self._levels) + 1} or more, got {dim}; "
@@ -193,12 +194,14 @@ class Structure(RaggedBase[ArrayT]):
             )
         values: Any = self._values
         shape = tuple(values.shape)
-        known = math.prod(size for size in sizes if size != -1)
-        whole = list(sizes).count(-1) == 1 and known > 0 and shape[at] % known == 0
-        if not whole and (min(sizes, default=0) < 0 or known != shape[at]):
-            raise value_error("sizes", f"{tuple(sizes)} do not multiply to the size of the axis, {shape[at]}")
-        widths = [shape[at] // known if size == -1 else size for size in sizes]
-        rows = values.reshape(*shape[:at], *widths, *shape[at + 1 :])
+        product = math.prod(size for size in sizes if size != -1)
+        is_divisible = list(sizes).count(-1) == 1 and product > 0 and shape[row_axis] % product == 0
+        if not is_divisible and (min(sizes, default=0) < 0 or product != shape[row_axis]):
+            raise value_error(
+                "sizes", f"{tuple(sizes)} do not multiply to the size of the axis, {shape[row_axis]}"
+            )
+        widths = [shape[row_axis] // product if size == -1 else size for size in sizes]
+        rows = values.reshape(*shape[:row_axis], *widths, *shape[row_axis + 1 :])
         result: Self = self._make(rows, self._levels)
         return result
 

@@ -154,7 +154,7 @@ def test_view_copies_nothing_and_composes_to_one_index():
     dataset = Dataset(Joint({"x": [[i] for i in range(100)]}))
     view = dataset.select(slice(10, 90)).select(slice(5, None, 2)).shuffle(0)
     assert view.source is dataset.source
-    assert view._whole is dataset
+    assert view._base is dataset
     assert sorted(view[:]["x"].to_list()) == [[i] for i in range(15, 90, 2)]
     assert repr(view) == "Dataset(38 of 100 rows, x: uint8@1)"
 

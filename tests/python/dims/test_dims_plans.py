@@ -35,7 +35,7 @@ def test_a_dim_bound_anew_has_a_plan_of_its_own(name):
     each = [3, 1], [1, 3], [3, 1], [2, 2]
     found = [move(data(lengths)).to_list() for lengths in each]
     for lengths, kept in zip(each, found, strict=True):
-        plans._plans.kept.clear()
+        plans._plans.entries.clear()
         assert move(data(lengths)).to_list() == kept
 
 
@@ -94,13 +94,13 @@ def test_plans_are_few_and_small():
     held = plans._Plans()
     for k in range(3 * plans._MOST):
         held.keep(k, (), (), 1)
-    assert len(held.kept) == plans._MOST
+    assert len(held.entries) == plans._MOST
     held.keep("much", (np.zeros(plans._MOST_BYTES, np.int8),), (), 1)
-    assert "much" not in held.kept
+    assert "much" not in held.entries
     part = np.zeros(plans._MOST_BYTES // 5, np.int8)
     for k in range(20):
         held.keep((k, "part"), (part,), (), 1)
     assert held.bytes <= plans._MOST_BYTES
-    assert held.bytes == sum(size for _, _, size in held.kept.values())
+    assert held.bytes == sum(size for _, _, size in held.entries.values())
     held.keep("later", (), (), 2)
-    assert list(held.kept) == ["later"]
+    assert list(held.entries) == ["later"]

@@ -144,7 +144,7 @@ def test_odd_memory_gives_what_plain_memory_gives():
 def test_arguments_speak_in_one_voice():
     assert arguments.as_int(np.uint8(3), "n") == 3
     assert arguments.as_int(np.array(3), "n") == 3
-    assert arguments.as_int(2**80, "seed", most=None) == 2**80
+    assert arguments.as_int(2**80, "seed", maximum=None) == 2**80
     assert arguments.ints_per_level(np.array([1, 2]), "n", 3) == [1, 2, None]
     assert arguments.as_list({"a": 1}, "keys", "keys") == ["a"]
     with pytest.raises(TypeError, match=r"n: expected an int, got \[0, 1, 2, 3, 4, 5, ...\]"):

@@ -138,7 +138,7 @@ def test_registered_ops_keep_what_they_promise():
         registered._rank: (x, offsets, "average", False),
     }
     for op, args in samples.items():
-        torch.library.opcheck(op.registered, args, test_utils=("test_schema", "test_faketensor"))
+        torch.library.opcheck(op.torch_op, args, test_utils=("test_schema", "test_faketensor"))
 
 
 @pytest.mark.parametrize(

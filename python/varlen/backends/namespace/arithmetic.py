@@ -31,10 +31,10 @@ class Arithmetic(LibraryVerbs):
         """A ufunc of NumPy, or the name of one, by the function of that name."""
         name = function if isinstance(function, str) else function.__name__
         first = self.first(*inputs, *(kwargs.get("out") or ()))
-        given = [self.operand(x, first) for x in inputs]
+        operands = [self.operand(x, first) for x in inputs]
         with self.library.device_of(first):
             if name in ACTIVATIONS:
-                return ACTIVATIONS[name](*given, self.xp)
+                return ACTIVATIONS[name](*operands, self.xp)
             implementation = getattr(self.xp, name, None)
             if implementation is None:
                 library = self.xp.__name__
@@ -44,17 +44,17 @@ class Arithmetic(LibraryVerbs):
             out = kwargs.get("out")
             if isinstance(out, tuple) and len(out) == 1:
                 kwargs = {**kwargs, "out": out[0]}
-            return implementation(*given, **kwargs)
+            return implementation(*operands, **kwargs)
 
     @at_device
     def equal(self, a: Any, b: Any, equal_nan: bool) -> bool:
         """Whether arrays of one shape have equal entries, which is waited for."""
         first = self.first(a, b)
-        x, y = (self.like(each, first) for each in (a, b))
-        same = x == y
+        x, y = (self.like(item, first) for item in (a, b))
+        matches = x == y
         if equal_nan:
-            same = same | ((x != x) & (y != y))
-        return bool(same.all())
+            matches = matches | ((x != x) & (y != y))
+        return bool(matches.all())
 
     def where(self, mask: Any, values: Any, others: Any) -> Any:
         """A number, or values, where a mask is true, others where it is not."""
@@ -65,13 +65,13 @@ class Arithmetic(LibraryVerbs):
     @at_device
     def diff(self, values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
         """Each row less the one before it in its sequence, n times over, and their level."""
-        less = self.xp.not_equal if values.dtype == np.bool_ else self.xp.subtract
+        subtract = self.xp.not_equal if values.dtype == np.bool_ else self.xp.subtract
         if not level.is_on_host:
             level.sync()  # how many rows are left only its numbers say
         for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
-            later, (kept,) = self.gather_window(values, (level,), FROM_THE_SECOND)
+            later, (new_level,) = self.gather_window(values, (level,), FROM_THE_SECOND)
             sooner = self.gather_window(values, (level,), TO_THE_LAST_BUT_ONE)[0]
-            values, level = less(later, sooner), kept
+            values, level = subtract(later, sooner), new_level
         return values, level
 
     def bincount(self, cells: Any, weights: Any, size: int) -> Any:
@@ -117,21 +117,21 @@ class Arithmetic(LibraryVerbs):
     def promote_pair(self, a: Any, b: Any) -> tuple[Any, Any]:
         """Both as arrays of the library and of one dtype, on the device of the first."""
         first = self.first(a, b)
-        x, y = (self.like(each, first) for each in (a, b))
+        x, y = (self.like(item, first) for item in (a, b))
         dtype = np.result_type(x.dtype, y.dtype)
         return x.astype(dtype, copy=False), y.astype(dtype, copy=False)
 
     @at_device
     def pad_images(self, images: Any, padding: tuple[int, int, int, int]) -> Any:
         """Images (n, channels, height, width) with zeros around them: up, left, below, right."""
-        up, left, below, right = padding
+        top, left, bottom, right = padding
         n, channels, height, width = images.shape
-        result = self.xp.zeros((n, channels, up + height + below, left + width + right), images.dtype)
-        result[:, :, up : up + height, left : left + width] = images
+        result = self.xp.zeros((n, channels, top + height + bottom, left + width + right), images.dtype)
+        result[:, :, top : top + height, left : left + width] = images
         return result
 
     @at_device
     def patches(self, images: Any, size: tuple[int, int], stride: tuple[int, int]) -> Any:
         """(n, down, across, channels, *size): the patches of images."""
-        seen = self.xp.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
-        return seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
+        windows = self.xp.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
+        return windows[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)

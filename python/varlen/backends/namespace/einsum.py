@@ -58,11 +58,11 @@ class Einsum(LibraryVerbs):
         """The sum of products of one or two arrays of one dtype; halves are computed in float32."""
         dtype = values[0].dtype
         narrow = dtype.itemsize == 2 and dtype.kind in "fV"
-        given = [x.astype("f4") if narrow else x for x in values]
-        with self.library.device_of(given[0]):
+        operands = [x.astype("f4") if narrow else x for x in values]
+        with self.library.device_of(operands[0]):
             if levels:
-                result = padded_einsum(BlockContraction(self), equation, given, levels, extents)
+                result = padded_einsum(BlockContraction(self), equation, operands, levels, extents)
             else:
-                result = self.xp.einsum(f"{','.join(equation.terms)}->{equation.out}", *given)
+                result = self.xp.einsum(f"{','.join(equation.terms)}->{equation.out}", *operands)
             result = self.contiguous(result.astype(dtype, copy=False))
         return result if out is None else self.assign(out, result)

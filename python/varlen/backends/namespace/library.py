@@ -47,15 +47,15 @@ class LibraryVerbs:
         """Numbers of an array of the library as one of NumPy; everything else as it is."""
         return self.library.to_host(x) if isinstance(x, self.type) else x
 
-    def first(self, *given: Any) -> Any:
+    def first(self, *args: Any) -> Any:
         """The first array of the library among what was given, and in lists of it."""
-        for x in given:
+        for x in args:
             if isinstance(x, self.type):
                 return x
             if isinstance(x, list):
-                found = self.first(*x)
-                if found is not None:
-                    return found
+                result = self.first(*x)
+                if result is not None:
+                    return result
         return None
 
     def like(self, array: Any, values: Any) -> Any:
@@ -65,9 +65,9 @@ class LibraryVerbs:
         with self.library.device_of(values):
             return self.xp.asarray(array)
 
-    def operand(self, x: Any, beside: Any) -> Any:
+    def operand(self, x: Any, model: Any) -> Any:
         """The same for an operand, which may be a number."""
-        return self.like(x, beside) if isinstance(x, np.ndarray) and x.ndim else x
+        return self.like(x, model) if isinstance(x, np.ndarray) and x.ndim else x
 
 
 def at_device(function: F) -> F:

@@ -52,9 +52,9 @@ class Lists(LibraryVerbs):
             data = list(data)
         name = self.xp.__name__
         rows, levels = nested_rows(data, self.type, f"an array of {name}", f"arrays of {name}")
-        joined = self.xp.stack if rows and rows[0].ndim == 0 else self.xp.concatenate
+        join = self.xp.stack if rows and rows[0].ndim == 0 else self.xp.concatenate
         with self.library.device_of(self.first(rows)):
-            values = joined(promote_dtypes(rows, "data"))
+            values = join(promote_dtypes(rows, "data"))
         return values if dtype is None else self.cast(values, dtype, "data"), levels
 
     def list2ragged(self, arrays: Any, dtype: Any = None, out: Any = None) -> tuple[Any, Levels]:

@@ -44,8 +44,8 @@ class Values(LibraryVerbs):
 
     def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, T]]) -> tuple[Any, T]:
         """The result of `call`, a call of the core, on rows that it only moves; they come first in it."""
-        moved: tuple[Any, T] = on_tensors(call, values)
-        return moved
+        result: tuple[Any, T] = on_tensors(call, values)
+        return result
 
     def is_contiguous(self, x: Any) -> bool:
         """Whether the memory of an array is in C order."""
@@ -82,9 +82,9 @@ class Values(LibraryVerbs):
         """Values as numbers that NumPy can print, on the host."""
         return self.library.to_host(values)
 
-    def row_as(self, given: Any, values: Any, argument: str) -> Any:
+    def row_as(self, value: Any, values: Any, argument: str) -> Any:
         """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of the values."""
-        row = _core.fill_row(self.on_host(given), values.dtype, values.shape[1:], argument)
+        row = _core.fill_row(self.on_host(value), values.dtype, values.shape[1:], argument)
         return self.like(row, values)
 
     def to_state(self, values: Any) -> Any:
@@ -102,9 +102,9 @@ class Values(LibraryVerbs):
         return values[self.like(rows, values)]
 
     @at_device
-    def true_places(self, there: Any) -> Any:
+    def true_places(self, marks: Any) -> Any:
         """The places of the bools that are True, which is waited for."""
-        return self.xp.flatnonzero(there)
+        return self.xp.flatnonzero(marks)
 
     def from_memory(self, array: Any, values: Any) -> Any:
         """What the core made of the memory of `values`, as values of their kind."""
@@ -144,11 +144,11 @@ class Values(LibraryVerbs):
                 unfit |= values < 0
             elif values.dtype.kind == "u" and kind.kind == "i":
                 unfit |= result < 0
-        lost = self.xp.flatnonzero(unfit)
-        if lost.size:
-            at = int(lost[0])
-            value = self.library.to_host(values.reshape(-1)[at])
-            raise value_error(argument, f"element {at} is {value}, which does not fit {kind}")
+        places = self.xp.flatnonzero(unfit)
+        if places.size:
+            place = int(places[0])
+            value = self.library.to_host(values.reshape(-1)[place])
+            raise value_error(argument, f"element {place} is {value}, which does not fit {kind}")
         return result
 
     def split(self, values: Any, level: Level) -> list[Any]:
@@ -180,10 +180,10 @@ class Values(LibraryVerbs):
         return values.transpose(axes)
 
     @at_device
-    def put_rows(self, values: Any, at: Any, rows: Any) -> Any:
+    def put_rows(self, values: Any, places: Any, rows: Any) -> Any:
         """A copy of values with some of its rows replaced."""
         result = values.copy()
-        result[self.like(at, values)] = rows
+        result[self.like(places, values)] = rows
         return result
 
     @at_device
@@ -192,23 +192,23 @@ class Values(LibraryVerbs):
         exact = _core.fill_row(self.on_host(fill), values.dtype, (), "fill").reshape(())[()]
         return self.xp.where(self.like(gaps, values), exact, values)
 
-    def insert_rows(self, values: Any, before: Any, rows: Any = None, max_bytes: int | None = None) -> Any:
+    def insert_rows(self, values: Any, places: Any, rows: Any = None, max_bytes: int | None = None) -> Any:
         """New rows, zeros by default, each in front of the row of `values` that it names."""
         if rows is not None and not isinstance(rows, (self.type, np.ndarray)):
             refuse_gradient(rows, "rows")
-            given = rows_of_array(as_ints(rows), "rows")
-            rows = self.like(_core.fill_row(given, values.dtype, given.shape, "rows")[0], values)
-        return on_tensors(_core.insert_rows, values, before, rows, max_bytes)
+            new_rows = rows_of_array(as_ints(rows), "rows")
+            rows = self.like(_core.fill_row(new_rows, values.dtype, new_rows.shape, "rows")[0], values)
+        return on_tensors(_core.insert_rows, values, places, rows, max_bytes)
 
     @at_device
-    def insert_row(self, values: Any, before: Any, row: Any) -> Any:
+    def insert_row(self, values: Any, places: Any, row: Any) -> Any:
         """One row (1, ...), in front of each of the rows that are named."""
-        rows = self.xp.broadcast_to(row, (len(before), *row.shape[1:]))
-        return on_tensors(_core.insert_rows, values, before, self.xp.ascontiguousarray(rows))
+        rows = self.xp.broadcast_to(row, (len(places), *row.shape[1:]))
+        return on_tensors(_core.insert_rows, values, places, self.xp.ascontiguousarray(rows))
 
 
-def always_fits(given: np.dtype, wanted: np.dtype) -> bool:
+def always_fits(source: np.dtype, dtype: np.dtype) -> bool:
     """Whether a dtype holds all numbers of another; floats round."""
-    if given.kind in "biu" and wanted.kind in "fc":
-        return bool(wanted.itemsize > 2 or given.itemsize == 1 or given.kind == "b")
-    return bool(np.can_cast(given, wanted))
+    if source.kind in "biu" and dtype.kind in "fc":
+        return bool(dtype.itemsize > 2 or source.itemsize == 1 or source.kind == "b")
+    return bool(np.can_cast(source, dtype))

@@ -71,35 +71,33 @@ class Verbs(LibraryVerbs):
         out: Any = None,
         dtype: Any = None,
         *options: Any,
-        **named: Any,
+        **kwargs: Any,
     ) -> Any:
         """A rectangle of sequences, or that and its mask; numbers that may not fit a dtype are looked at."""
         if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
             values, dtype = self.cast(values, dtype, "values"), None
         how = (padding_side, fill, mask, max_len, truncate, out, dtype, *options)
-        return self._pad(values, levels, *how, **named)
+        return self._pad(values, levels, *how, **kwargs)
 
     def gather_dense(
-        self, values: Any, levels: Any, indices: Any, positions: bool, *given: Any
+        self, values: Any, levels: Any, indices: Any, positions: bool, *args: Any
     ) -> tuple[Any, ...]:
         """A rectangle and its mask, with positions behind them; nobody looks at indices on a device."""
-        options = DenseOptions(*given)
+        options = DenseOptions(*args)
         dtype = options.dtype
         if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
             as_they_are = options._replace(fill=None, dtype=None)
-            made = self.gather_dense(values, levels, indices, positions, *as_they_are)
-            return self._cast_dense(values, made, options.fill, dtype)
+            parts = self.gather_dense(values, levels, indices, positions, *as_they_are)
+            return self._cast_dense(values, parts, options.fill, dtype)
         on_device = self.library.name_of_device(values) != "cpu"
         unseen = on_device and isinstance(indices, self.type) and indices.dtype.kind in "iu"
         index = self._unseen(indices) if unseen else self.on_host(indices)
         if not (index is None or unseen or all(level.is_on_host for level in levels)):
             index, unseen = self.like(numbers_named(levels, index), values), True
-        picked = levels if index is None or unseen else picked_levels(levels, index)
+        nest = levels if index is None or unseen else picked_levels(levels, index)
         source = None if index is None else levels
         how = options._replace(fill=self.on_host(options.fill))
-        result: tuple[Any, ...] = on_tensors(
-            _core.gather_dense, values, picked, source, index, positions, *how
-        )
+        result: tuple[Any, ...] = on_tensors(_core.gather_dense, values, nest, source, index, positions, *how)
         return result
 
     @at_device
@@ -109,9 +107,9 @@ class Verbs(LibraryVerbs):
         return self.xp.where(wide < 0, 2**63 - 1, wide) if indices.dtype == np.uint64 else wide
 
     @at_device
-    def _cast_dense(self, values: Any, made: tuple[Any, ...], fill: Any, dtype: Any) -> tuple[Any, ...]:
+    def _cast_dense(self, values: Any, parts: tuple[Any, ...], fill: Any, dtype: Any) -> tuple[Any, ...]:
         """A rectangle of values in another dtype, which its numbers are looked at for, not the others."""
-        block, mask, *positions = made
+        block, mask, *positions = parts
         kind = as_dtype(dtype, "dtype")
         row = None if fill is None else _core.fill_row(self.on_host(fill), kind, values.shape[1:], "fill")[0]
         try:
@@ -120,8 +118,8 @@ class Verbs(LibraryVerbs):
             self.cast(values, kind, "values")  # which says where it lies among the values
             raise
         if row is not None:
-            there = mask.reshape(*mask.shape, *(1 for _ in values.shape[1:]))
-            block = self.xp.where(there, block, self.like(row, block))
+            marks = mask.reshape(*mask.shape, *(1 for _ in values.shape[1:]))
+            block = self.xp.where(marks, block, self.like(row, block))
         return (block, mask, *positions)
 
     def weighable(self, values: Any, scores: Any) -> tuple[Any, Any]:
@@ -130,8 +128,8 @@ class Verbs(LibraryVerbs):
 
     def search(self, values: Any, level: Level, queries: Any, sequences: Any, side: str) -> Any:
         """The place inside its sequence before which each query goes, found on the host."""
-        found = search(self.on_host(values), level, self.on_host(queries), sequences, side)
-        return self.like(found, values)
+        places = search(self.on_host(values), level, self.on_host(queries), sequences, side)
+        return self.like(places, values)
 
     def counts_there(self, ids: Any, level: Level, minlength: int, weights: Any) -> None:
         """The host counts."""
@@ -156,8 +154,8 @@ class Verbs(LibraryVerbs):
         """Packed rows in the order of their sequences."""
         return on_tensors(_core.packed2ragged, values, *table._fields)[0]
 
-    def permute_rows(self, values: Any, rows: Any, back: Any) -> Any:
-        """Rows under a permutation, whose inverse is `back`."""
+    def permute_rows(self, values: Any, rows: Any, inverse: Any) -> Any:
+        """Rows under a permutation, whose inverse is `inverse`."""
         return self.take_rows(values, rows)
 
     def mask(
@@ -168,31 +166,31 @@ class Verbs(LibraryVerbs):
         width: int | None,
         multiple: int,
         max_bytes: int | None,
-        beside: Any,
+        model: Any,
     ) -> Any:
         """The mask of the padded sequences: True where there is data."""
-        if not isinstance(beside, self.type):
+        if not isinstance(model, self.type):
             return mask_on_host(level, max_len, padding_side, width, multiple, max_bytes)
         sizes = sizes_of(max_len, padding_side, width, multiple, max_bytes)
-        return on_tensors(_core.mask, level, *sizes, beside)
+        return on_tensors(_core.mask, level, *sizes, model)
 
-    def level_array(self, level: Level, name: str, beside: Any) -> Any:
+    def level_array(self, level: Level, name: str, model: Any) -> Any:
         """The row ids, positions, lengths or int32 offsets of a level, on the device of an array."""
-        return on_tensors(_core.level_numbers, level, name, beside)
+        return on_tensors(_core.level_numbers, level, name, model)
 
     def block_mask(
         self,
         level: Level,
         dtype: Any,
-        before: int | None,
-        behind: int | None,
+        lookback: int | None,
+        lookahead: int | None,
         out: Any,
         max_bytes: int | None,
-        beside: Any = None,
+        model: Any = None,
     ) -> Any:
         """Which rows may look at which, (total, total), on the device of an array or of `out`."""
         pair = pair_of(dtype)
-        return on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, beside)
+        return on_tensors(_core.block_mask, level, pair, lookback, lookahead, out, max_bytes, model)
 
     def scatter_add(self, table: Any, indices: Any, values: Any) -> None:
         """Add each row of values to the table row at its index, in place."""
@@ -227,7 +225,7 @@ class Verbs(LibraryVerbs):
         distances, kinds = edit_distance(numbers[0], a_level, numbers[1], b_level, normalize, counts)
         return self.like(distances, a), None if kinds is None else self.like(kinds, a)
 
-    def ctc_loss(self, *given: Any) -> Any:
+    def ctc_loss(self, *args: Any) -> Any:
         """Refused, as its gradient is: CTC has kernels for the CPU alone."""
         raise type_error("log_probs", "lie on a device, where varlen has no CTC; pass a torch tensor")
 

@@ -79,13 +79,13 @@ def _erf_of_square(degree: int) -> list[float]:
 
 def _erf(x: Any, xp: Any) -> Any:
     """The error function, to 3e-14; of numbers in float32 to their precision."""
-    inside = xp.clip(x, -_ERF_IS_ONE, _ERF_IS_ONE)
-    scaled = inside * inside * (2 / (_ERF_IS_ONE * _ERF_IS_ONE)) - 1
+    clip = xp.clip(x, -_ERF_IS_ONE, _ERF_IS_ONE)
+    point = clip * clip * (2 / (_ERF_IS_ONE * _ERF_IS_ONE)) - 1
     coefficients = _erf_of_square(54 if x.dtype.itemsize > 4 else 30)
     later, last = xp.zeros_like(x), xp.zeros_like(x)
     for coefficient in coefficients[:0:-1]:
-        later, last = 2 * scaled * later - last + coefficient, later
-    return xp.where(abs(x) < _ERF_IS_ONE, inside * (scaled * later - last + coefficients[0]), xp.sign(x))
+        later, last = 2 * point * later - last + coefficient, later
+    return xp.where(abs(x) < _ERF_IS_ONE, clip * (point * later - last + coefficients[0]), xp.sign(x))
 
 
 ACTIVATIONS: dict[str, Callable[..., Any]] = {

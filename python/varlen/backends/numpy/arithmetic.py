@@ -12,27 +12,27 @@ from varlen.errors import error_of, overflow_error
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """What a ufunc, or the one of a name, makes of its inputs; `ACTIVATIONS` has those that NumPy lacks."""
-    named: Any = function
+    implementation: Any = function
     if isinstance(function, str):
-        named = ACTIVATIONS.get(function) or getattr(np, function)
+        implementation = ACTIVATIONS.get(function) or getattr(np, function)
     try:
-        return named(*inputs, **kwargs)
+        return implementation(*inputs, **kwargs)
     except TypeError as error:
         kinds = [np.asarray(x).dtype for x in inputs]
         if not any(dtype.kind in "mMUS" for dtype in kinds):
             raise
         names = " and ".join(map(str, kinds))
         what = f"has no meaning for {names}"
-        raise error_of(TypeError, "", what, context=named.__name__) from error
+        raise error_of(TypeError, "", what, context=implementation.__name__) from error
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:
     """Whether arrays of one shape have equal entries."""
     with np.errstate(invalid="ignore"):
-        same: Any = a == b
+        matches: Any = a == b
         if equal_nan and a.dtype.kind not in "SUV":
-            same = same | ((a != a) & (b != b))
-    return bool(same if isinstance(same, bool) else same.all())
+            matches = matches | ((a != a) & (b != b))
+    return bool(matches if isinstance(matches, bool) else matches.all())
 
 
 def where(mask: Any, values: Any, others: Any) -> Any:

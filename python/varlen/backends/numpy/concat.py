@@ -32,8 +32,8 @@ def promote_dtypes(values: list[Any], argument: str) -> list[Any]:
     try:
         dtype = np.result_type(*{x.dtype for x in values})
     except TypeError:
-        each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
-        raise type_error(argument, f"no dtype holds {each}") from None
+        names = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
+        raise type_error(argument, f"no dtype holds {names}") from None
     return [x.astype(dtype, copy=False) for x in values]
 
 

@@ -37,9 +37,9 @@ class DenseOptions(NamedTuple):
     max_bytes: int | None = None
 
 
-def gather_dense(values: Any, levels: Levels, indices: Any, positions: bool, *given: Any) -> tuple[Any, ...]:
+def gather_dense(values: Any, levels: Levels, indices: Any, positions: bool, *args: Any) -> tuple[Any, ...]:
     """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`."""
-    picked, source = levels, None
+    nest, source = levels, None
     if indices is not None:
-        picked, source = picked_levels(levels, indices), levels
-    return _core.gather_dense(values, picked, source, indices, positions, *given)
+        nest, source = picked_levels(levels, indices), levels
+    return _core.gather_dense(values, nest, source, indices, positions, *args)

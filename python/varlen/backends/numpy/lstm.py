@@ -21,8 +21,8 @@ def lstm(
     params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
 ) -> tuple[Array, tuple[Array, ...]]:
     """The forward pass: Y, and the state that `backprop_lstm` takes."""
-    given = (("params", params), ("H0", H0), ("C0", C0), ("X", X))
-    rows: list[Any] = [native_order(plain_rows(x, name, "params")) for name, x in given]
+    arguments = (("params", params), ("H0", H0), ("C0", C0), ("X", X))
+    rows: list[Any] = [native_order(plain_rows(x, name, "params")) for name, x in arguments]
     return run(rows[0], rows[1], rows[2], rows[3], sizes, training)
 
 
@@ -44,14 +44,14 @@ class Cell:
     @staticmethod
     def all(params: Array, depth: int, directions: int, nO: int, nI: int) -> Iterator[Cell]:
         """Layer by layer, direction by direction."""
-        at = 0
+        start = 0
         for layer in range(depth):
             width = nI if layer == 0 else nO * directions
             for _ in range(directions):
-                ends = np.cumsum([at, 4 * nO * width, 4 * nO, 4 * nO * nO, 4 * nO])
+                ends = np.cumsum([start, 4 * nO * width, 4 * nO, 4 * nO * nO, 4 * nO])
                 parts = [params[a:b] for a, b in pairwise(ends)]
                 yield Cell(parts[0].reshape(4 * nO, width), parts[1], parts[2].reshape(4 * nO, nO), parts[3])
-                at = int(ends[-1])
+                start = int(ends[-1])
 
 
 def _check(params: Array, H0: Array, C0: Array, X: Array, sizes: list[int]) -> None:
@@ -73,11 +73,11 @@ def _check(params: Array, H0: Array, C0: Array, X: Array, sizes: list[int]) -> N
 
 
 def _check_params(params: Array, depth: int, directions: int, nO: int, nI: int) -> None:
-    above = (depth - 1) * directions * 4 * nO * (directions * nO + nO + 2)
-    needed = directions * 4 * nO * (nI + nO + 2) + above
-    if len(params) != needed:
+    upper_count = (depth - 1) * directions * 4 * nO * (directions * nO + nO + 2)
+    count = directions * 4 * nO * (nI + nO + 2) + upper_count
+    if len(params) != count:
         sizes = f"depth {depth}, {directions} directions, nO {nO}, nI {nI}"
-        raise value_error("params", f"expected {needed} numbers for {sizes}, got {len(params)}")
+        raise value_error("params", f"expected {count} numbers for {sizes}, got {len(params)}")
 
 
 def _steps(sizes: list[int], backward: bool) -> list[tuple[int, int]]:
@@ -93,31 +93,31 @@ def run(
     """The forward pass on arrays: Y, and the state (X, outputs, gates, cells and hidden states before)."""
     _check(params, H0, C0, X, sizes)
     depth, directions, nO = H0.shape
-    rows, most = len(X), max(sizes, default=0)
-    kept = depth if training else min(depth, 2)  # a layer may read what the one below wrote
-    Y = np.empty((kept, directions, rows, nO), X.dtype)
-    gates = np.empty((kept, directions, rows, 4 * nO), X.dtype)
-    were = np.empty((2, kept, directions, rows, nO), X.dtype) if training else None
-    more = np.empty((most, 4 * nO), X.dtype)
+    rows, batch = len(X), max(sizes, default=0)
+    buffers = depth if training else min(depth, 2)  # a layer may read what the one below wrote
+    Y = np.empty((buffers, directions, rows, nO), X.dtype)
+    gates = np.empty((buffers, directions, rows, 4 * nO), X.dtype)
+    were = np.empty((2, buffers, directions, rows, nO), X.dtype) if training else None
+    product = np.empty((batch, 4 * nO), X.dtype)
     cells_of_all = Cell.all(params, depth, directions, nO, X.shape[1])
-    below = X
+    layer_X = X
     for layer in range(depth):
-        at = layer % kept
+        buffer = layer % buffers
         for d in range(directions):
             cell = next(cells_of_all)
-            G, out = gates[at, d], Y[at, d]
-            np.matmul(below, cell.inputs.T, out=G)
+            G, out = gates[buffer, d], Y[buffer, d]
+            np.matmul(layer_X, cell.inputs.T, out=G)
             bias = cell.bias + cell.bias_of_hidden
-            hidden = np.repeat(H0[layer, d][None], most, 0)
-            cells = np.repeat(C0[layer, d][None], most, 0)
-            back = np.ascontiguousarray(cell.hidden.T)
+            hidden = np.repeat(H0[layer, d][None], batch, 0)
+            cells = np.repeat(C0[layer, d][None], batch, 0)
+            weights = np.ascontiguousarray(cell.hidden.T)
             for a, b in _steps(sizes, d == 1):
                 n = b - a
-                np.matmul(hidden[:n], back, out=more[:n])
-                before = (None, None) if were is None else (were[0, at, d, a:b], were[1, at, d, a:b])
-                _core.lstm_step(G[a:b], more[:n], bias, cells[:n], hidden[:n], out[a:b], *before)
-        below = Y[at].transpose(1, 0, 2).reshape(rows, directions * nO)
-    return below, (X, Y, gates, *were) if were is not None else ()
+                np.matmul(hidden[:n], weights, out=product[:n])
+                states = (None, None) if were is None else (were[0, buffer, d, a:b], were[1, buffer, d, a:b])
+                _core.lstm_step(G[a:b], product[:n], bias, cells[:n], hidden[:n], out[a:b], *states)
+        layer_X = Y[buffer].transpose(1, 0, 2).reshape(rows, directions * nO)
+    return layer_X, (X, Y, gates, *were) if were is not None else ()
 
 
 def run_back(
@@ -137,27 +137,27 @@ def run_back(
     starts = np.zeros((2, depth, directions, nO), X.dtype)
     cells_of_all = list(Cell.all(params, depth, directions, nO, X.shape[1]))
     d_cells_of_all = list(Cell.all(d_params, depth, directions, nO, X.shape[1]))
-    most = max(sizes, default=0)
+    batch = max(sizes, default=0)
     d_gates = np.empty((rows, 4 * nO), X.dtype)
     for layer in reversed(range(depth)):
-        below = X if layer == 0 else Y[layer - 1].transpose(1, 0, 2).reshape(rows, directions * nO)
-        d_below = np.zeros_like(below)
+        layer_X = X if layer == 0 else Y[layer - 1].transpose(1, 0, 2).reshape(rows, directions * nO)
+        d_layer_X = np.zeros_like(layer_X)
         for d in range(directions):
             cell, d_cell = cells_of_all[layer * directions + d], d_cells_of_all[layer * directions + d]
             d_out = np.ascontiguousarray(dY[:, d * nO : (d + 1) * nO])
-            d_state = np.zeros((2, most, nO), X.dtype)
+            d_state = np.zeros((2, batch, nO), X.dtype)
             for a, b in reversed(_steps(sizes, d == 1)):
                 n = b - a
-                before = cells_were[layer, d, a:b]
+                cell_state = cells_were[layer, d, a:b]
                 _core.lstm_step_back(
-                    gates[layer, d, a:b], before, d_out[a:b], d_state[0, :n], d_state[1, :n], d_gates[a:b]
+                    gates[layer, d, a:b], cell_state, d_out[a:b], d_state[0, :n], d_state[1, :n], d_gates[a:b]
                 )
                 np.matmul(d_gates[a:b], cell.hidden, out=d_state[0, :n])
             # The start of every sequence is behind its rows now, whichever step they ended at.
             starts[:, layer, d] = d_state.sum(axis=1)
-            np.matmul(d_gates.T, below, out=d_cell.inputs)
+            np.matmul(d_gates.T, layer_X, out=d_cell.inputs)
             np.matmul(d_gates.T, hidden_were[layer, d], out=d_cell.hidden)
             d_cell.bias[:] = d_cell.bias_of_hidden[:] = d_gates.sum(axis=0)
-            d_below += d_gates @ cell.inputs
-        dY = d_below
+            d_layer_X += d_gates @ cell.inputs
+        dY = d_layer_X
     return dY, d_params, starts[0], starts[1]

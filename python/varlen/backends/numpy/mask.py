@@ -19,24 +19,24 @@ def mask(
     width: int | None,
     multiple: int,
     max_bytes: int | None,
-    beside: Any = None,
+    model: Any = None,
 ) -> np.ndarray:
     """The mask of the padded sequences: True where there is data."""
-    there: np.ndarray = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
-    return there
+    result: np.ndarray = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
+    return result
 
 
 def sizes_of(
     max_len: int | None, padding_side: str, width: int | None, multiple: int, max_bytes: int | None
 ) -> tuple[Any, ...]:
     """The sizes of a mask, as the core takes them behind a level."""
-    most, wide = (
+    limit, wide = (
         None if x is None else as_int(x, name) for x, name in ((max_len, "max_len"), (width, "width"))
     )
-    return padding_side, most, multiple, max_bytes, wide
+    return padding_side, limit, multiple, max_bytes, wide
 
 
-def level_array(level: Level, name: str, beside: Any = None) -> np.ndarray:
+def level_array(level: Level, name: str, model: Any = None) -> np.ndarray:
     """The row ids, positions, lengths or int32 offsets of a level."""
     numbers: np.ndarray = getattr(level, name)
     return numbers
@@ -45,14 +45,14 @@ def level_array(level: Level, name: str, beside: Any = None) -> np.ndarray:
 def block_mask(
     level: Level,
     dtype: Any,
-    before: int | None,
-    behind: int | None,
+    lookback: int | None,
+    lookahead: int | None,
     out: Any,
     max_bytes: int | None,
-    beside: Any = None,
+    model: Any = None,
 ) -> np.ndarray:
     """Which rows may look at which, (total, total)."""
-    return _core.block_mask(level, pair_of(dtype), before, behind, out, max_bytes)
+    return _core.block_mask(level, pair_of(dtype), lookback, lookahead, out, max_bytes)
 
 
 def pair_of(dtype: Any) -> np.ndarray:

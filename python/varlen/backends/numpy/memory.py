@@ -55,9 +55,9 @@ def pin(values: np.ndarray) -> np.ndarray:
     )
 
 
-def row_as(given: Any, values: np.ndarray, argument: str) -> Any:
+def row_as(row: Any, values: np.ndarray, argument: str) -> Any:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of the values."""
-    return _core.fill_row(given, values.dtype, values.shape[1:], argument)
+    return _core.fill_row(row, values.dtype, values.shape[1:], argument)
 
 
 def to_state(values: np.ndarray) -> np.ndarray:

@@ -85,9 +85,9 @@ def reduce_extreme(
     """The largest or smallest row of each sequence, and the first row that holds it; NaT before all."""
     if values.dtype.kind not in _ALL:
         return _core.reduce_extreme(op, values, level, empty, narrow)
-    keys, back = _keys_of(values, op == "max")
-    found, which = _core.reduce_extreme(op, keys, level, None if empty is None else 0, narrow)
-    return _with_empty(op, back(found), values, level, empty), which
+    keys, restore = _keys_of(values, op == "max")
+    extremes, which = _core.reduce_extreme(op, keys, level, None if empty is None else 0, narrow)
+    return _with_empty(op, restore(extremes), values, level, empty), which
 
 
 def scan(
@@ -97,8 +97,8 @@ def scan(
     if values.dtype.kind not in _ALL:
         return _core.scan(op, values, level, exclusive, reverse, out)
     if op in ("max", "min"):
-        keys, back = _keys_to_scan(op, values, exclusive)
-        return _output(back(_core.scan(op, keys, level, exclusive, reverse)), out)
+        keys, restore = _keys_to_scan(op, values, exclusive)
+        return _output(restore(_core.scan(op, keys, level, exclusive, reverse)), out)
     if op != "sum" or values.dtype.kind != _DURATIONS:
         refuse(f"cum{op}", values)
     sums = _core.scan("sum", _numbers(values), level, exclusive, reverse)
@@ -113,28 +113,28 @@ def scan_extreme(
 ) -> tuple[Any, Any]:
     """Running extremes, and the row inside its sequence that holds each."""
     if values.dtype.kind not in _ALL:
-        found = _core.scan(op, values, level, exclusive, reverse, out)
-        return found, _core.scan_which(found, level, exclusive, reverse)
-    keys, back = _keys_to_scan(op, values, exclusive)
-    found = _core.scan(op, keys, level, exclusive, reverse)
-    return _output(back(found), out), _core.scan_which(found, level, exclusive, reverse)
+        extremes = _core.scan(op, values, level, exclusive, reverse, out)
+        return extremes, _core.scan_which(extremes, level, exclusive, reverse)
+    keys, restore = _keys_to_scan(op, values, exclusive)
+    extremes = _core.scan(op, keys, level, exclusive, reverse)
+    return _output(restore(extremes), out), _core.scan_which(extremes, level, exclusive, reverse)
 
 
 def sort(
     values: Any,
     level: Level,
     descending: bool = False,
-    most: int | None = None,
+    limit: int | None = None,
     with_values: bool = True,
     with_places: bool = False,
     out: Any = None,
 ) -> tuple[Any, Any, Level]:
     """The first rows of each sequence in order, their places, and their level; NaT last."""
     if values.dtype.kind not in _ALL:
-        return _core.sort(values, level, descending, most, with_values, with_places, out)
-    keys, back = _keys_of(values, not descending)
-    found, places, kept = _core.sort(keys, level, descending, most, with_values, with_places)
-    return (_output(back(found), out) if with_values else None), places, kept
+        return _core.sort(values, level, descending, limit, with_values, with_places, out)
+    keys, restore = _keys_of(values, not descending)
+    rows, places, new_level = _core.sort(keys, level, descending, limit, with_values, with_places)
+    return (_output(restore(rows), out) if with_values else None), places, new_level
 
 
 def unique(
@@ -143,9 +143,9 @@ def unique(
     """The distinct rows of each sequence in order; all NaT are one, which comes last."""
     if values.dtype.kind not in _ALL:
         return _core.unique(values, level, inverse, counts)
-    keys, back = _keys_of(values, True)
-    found, *rest = _core.unique(keys, level, inverse, counts)
-    return (back(found), *rest)
+    keys, restore = _keys_of(values, True)
+    rows, *rest = _core.unique(keys, level, inverse, counts)
+    return (restore(rows), *rest)
 
 
 def rank(values: Any, level: Level, method: str, descending: bool = False) -> Any:
@@ -165,8 +165,8 @@ def softmax(
 def _reduce_order(op: str, values: Any, level: Level, ddof: float) -> Any:
     """Rows of sequences, anything where a sequence is empty."""
     if op in ("max", "min"):
-        keys, back = _keys_of(values, op == "max")
-        return back(_core.reduce(op, keys, level, 0))
+        keys, restore = _keys_of(values, op == "max")
+        return restore(_core.reduce(op, keys, level, 0))
     numbers = _numbers(values)
     if op == "sum":
         rows = _core.reduce("sum", numbers, level, 0)
@@ -237,9 +237,9 @@ def _keys_of(
 
 
 def _keys_to_scan(op: str, values: Any, exclusive: bool) -> tuple[Any, Callable[[Any], Any]]:
-    keys, back = _keys_of(values, op == "max", exclusive)
+    keys, restore = _keys_of(values, op == "max", exclusive)
     if not exclusive or values.dtype.kind not in _TEXT:
-        return keys, back
+        return keys, restore
     if op == "min":
         raise error_of(
             TypeError,
@@ -248,4 +248,4 @@ def _keys_to_scan(op: str, values: Any, exclusive: bool) -> tuple[Any, Callable[
             context="cummin",
         )
     lowest = np.zeros(1, _native(values))  # the empty text, before all others
-    return keys, lambda found: np.where(found < 0, lowest, back(np.maximum(found, 0)))
+    return keys, lambda rows: np.where(rows < 0, lowest, restore(np.maximum(rows, 0)))

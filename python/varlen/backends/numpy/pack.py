@@ -20,6 +20,6 @@ def packed2ragged(values: Any, table: Any) -> Any:
     return _core.packed2ragged(values, *table._fields)[0]
 
 
-def permute_rows(values: Any, rows: Any, back: Any) -> Any:
-    """Rows under a permutation, whose inverse is `back`."""
+def permute_rows(values: Any, rows: Any, inverse: Any) -> Any:
+    """Rows under a permutation, whose inverse is `inverse`."""
     return _core.take_rows(values, rows)

@@ -23,7 +23,7 @@ _READ_BY_HOST = (1, 3, 13)
 def as_rows(x: Any, argument: str = "values") -> np.ndarray:
     """Rows that the core can move: the array where its memory is contiguous, else a copy."""
     if not isinstance(x, np.ndarray):
-        given = refuse_mask(x, argument)
+        value = refuse_mask(x, argument)
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
             x = _dlpack_array(x, argument)
         elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
@@ -36,8 +36,8 @@ def as_rows(x: Any, argument: str = "values") -> np.ndarray:
             ) from None
         except RuntimeError as error:  # tensors that require a gradient
             raise value_error(argument, f"{error}") from None
-        if x.dtype.hasobject and isinstance(given, (list, tuple)):
-            _core.from_lists(given, 0, name=argument)  # says which item is not a number
+        if x.dtype.hasobject and isinstance(value, (list, tuple)):
+            _core.from_lists(value, 0, name=argument)  # says which item is not a number
     refuse_mask(x, argument)
     if x.dtype.hasobject:
         raise type_error(argument, f"arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
@@ -57,10 +57,10 @@ def _device_advice(x: Any, argument: str) -> str:
     return f"{argument}: a {type(x).__name__} on a device; give cupy.asarray(x) or torch.as_tensor(x)"
 
 
-def plain_rows(x: Any, argument: str, beside: str) -> np.ndarray:
+def plain_rows(x: Any, argument: str, other: str) -> np.ndarray:
     """Rows that have to be an array, because what they go with is one."""
     if hasattr(x, "detach"):
-        raise type_error(argument, f"a tensor, but {beside} is an array")
+        raise type_error(argument, f"a tensor, but {other} is an array")
     return as_rows(x, argument)
 
 
@@ -87,9 +87,9 @@ def to_dtype(values: np.ndarray, dtype: Any) -> np.ndarray:
     return values.astype(as_dtype(dtype, "dtype"), copy=False)
 
 
-def put_rows(x: np.ndarray, at: Any, rows: np.ndarray) -> np.ndarray:
-    """X after its rows `at` were replaced; x itself where it may be written."""
-    x[at] = rows
+def put_rows(x: np.ndarray, places: Any, rows: np.ndarray) -> np.ndarray:
+    """X after its rows `places` were replaced; x itself where it may be written."""
+    x[places] = rows
     return x
 
 
@@ -122,6 +122,6 @@ def take(values: Any, rows: Any) -> Any:
     return values.take(rows, axis=0)  # a third of the time of values[rows] where rows are wide
 
 
-def true_places(there: Any) -> Any:
+def true_places(marks: Any) -> Any:
     """The places of the bools that are True."""
-    return np.flatnonzero(there)
+    return np.flatnonzero(marks)

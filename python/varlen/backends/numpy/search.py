@@ -17,9 +17,9 @@ def search(values: Any, level: Level, queries: Any, sequences: Any, side: str) -
     for _ in range(int(level.longest).bit_length()):
         middle = (low + high) >> 1
         candidates = values[np.minimum(middle, len(values) - 1)]
-        behind = is_before(candidates, queries) if side == "left" else ~is_before(queries, candidates)
-        behind &= low < high
-        low, high = np.where(behind, middle + 1, low), np.where(behind, high, middle)
+        is_right = is_before(candidates, queries) if side == "left" else ~is_before(queries, candidates)
+        is_right &= low < high
+        low, high = np.where(is_right, middle + 1, low), np.where(is_right, high, middle)
     return low - begin
 
 

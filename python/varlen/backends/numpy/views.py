@@ -30,10 +30,10 @@ def is_contiguous(x: np.ndarray) -> bool:
 
 def tile(values: np.ndarray, multiples: tuple[int, ...]) -> np.ndarray:
     """What lies along each axis, so many times."""
-    each = list(zip(values.shape, multiples, strict=False))
-    if len(multiples) != values.ndim or any(n != 1 != m for n, m in each):
+    pairs = list(zip(values.shape, multiples, strict=False))
+    if len(multiples) != values.ndim or any(n != 1 != m for n, m in pairs):
         return np.tile(values, multiples)
-    result = np.empty([n * m for n, m in each], values.dtype)  # all axes broadcast, at a quarter of the cost
+    result = np.empty([n * m for n, m in pairs], values.dtype)  # all axes broadcast, at a quarter of the cost
     result[...] = values
     return result
 

@@ -28,8 +28,8 @@ def _divmod(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tenso
 def _modf(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The part behind the point, of the sign of x, and the whole part; an infinity is whole."""
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
-    whole = torch.trunc(x)
-    return torch.copysign(torch.where(torch.isinf(x), 0, x - whole), x), whole
+    integers = torch.trunc(x)
+    return torch.copysign(torch.where(torch.isinf(x), 0, x - integers), x), integers
 
 
 def _softplus(x: torch.Tensor) -> torch.Tensor:
@@ -52,25 +52,23 @@ _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """A NumPy ufunc, or the name of one, by the torch function of that name, with gradients."""
-    called = function if isinstance(function, str) else function.__name__
-    implementation = _FUNCTIONS.get(called) or _torch_function(called)
+    verb = function if isinstance(function, str) else function.__name__
+    implementation = _FUNCTIONS.get(verb) or _torch_function(verb)
     if tracing.is_tracing():
-        return _call_operands(called, implementation, inputs, kwargs)
+        return _call_operands(verb, implementation, inputs, kwargs)
     try:
-        return _call_operands(called, implementation, inputs, kwargs)
+        return _call_operands(verb, implementation, inputs, kwargs)
     except RuntimeError as error:  # NotImplementedError among them
-        return _numpy_fallback(called, implementation, inputs, kwargs, error)
+        return _numpy_fallback(verb, implementation, inputs, kwargs, error)
 
 
 def _call_operands(
-    called: str, implementation: Callable[..., Any], inputs: list[Any], kwargs: dict[str, Any]
+    verb: str, implementation: Callable[..., Any], inputs: list[Any], kwargs: dict[str, Any]
 ) -> Any:
     if len(inputs) == 1 and not kwargs:
         return implementation(inputs[0])
     if kwargs.keys() - {"out"}:
-        raise type_error(
-            "", f"{called} of tensors does not take {', '.join(sorted(kwargs.keys() - {'out'}))}"
-        )
+        raise type_error("", f"{verb} of tensors does not take {', '.join(sorted(kwargs.keys() - {'out'}))}")
     first = inputs[0] if isinstance(inputs[0], torch.Tensor) else inputs[1]
     tensors = []
     for x in inputs:
@@ -83,12 +81,12 @@ def _call_operands(
     out = kwargs.get("out")
     if out is None:
         return implementation(*tensors)
-    if called not in _OF_TWO:
+    if verb not in _OF_TWO:
         return implementation(*tensors, out=out[0])
     results = implementation(*tensors)
     for target, result in zip(out, results, strict=True):
         if target is not None:
-            _check_target(target, result, called)
+            _check_target(target, result, verb)
     return tuple(
         result if target is None else target.copy_(result)
         for target, result in zip(out, results, strict=True)
@@ -96,7 +94,7 @@ def _call_operands(
 
 
 def _numpy_fallback(
-    called: str,
+    verb: str,
     implementation: Callable[..., Any],
     inputs: list[Any],
     kwargs: dict[str, Any],
@@ -107,25 +105,25 @@ def _numpy_fallback(
     if len({x.device for x in tensors}) > 1:
         raise error  # names the devices
     kinds = {x.dtype for x in tensors}
-    of_numpy: Any = getattr(np, called, None)
-    of_bits = any(map(has_bits_alone, kinds)) or (called == "matmul" and kinds == {torch.bool})
-    if of_bits and of_numpy is not None and all(map(_shows_memory, tensors)):
-        given = [as_numpy(x) if x.ndim else x.item() for x in tensors]
-        numbers = iter(given)
-        result = of_numpy(*[next(numbers) if isinstance(x, torch.Tensor) else x for x in inputs])
-        each = result if isinstance(result, tuple) else (result,)
-        rows = [tensor_of(np.asarray(part)) for part in each]
+    numpy_ufunc: Any = getattr(np, verb, None)
+    for_numpy = any(map(has_bits_alone, kinds)) or (verb == "matmul" and kinds == {torch.bool})
+    if for_numpy and numpy_ufunc is not None and all(map(_shows_memory, tensors)):
+        arrays = [as_numpy(x) if x.ndim else x.item() for x in tensors]
+        numbers = iter(arrays)
+        result = numpy_ufunc(*[next(numbers) if isinstance(x, torch.Tensor) else x for x in inputs])
+        results = result if isinstance(result, tuple) else (result,)
+        rows = [tensor_of(np.asarray(part)) for part in results]
         outs = kwargs.get("out") or [None] * len(rows)
         for target, part in zip(outs, rows, strict=True):
             if target is not None:
-                _check_target(target, part, called)
+                _check_target(target, part, verb)
         parts = [x if out is None else out.copy_(x) for out, x in zip(outs, rows, strict=True)]
         return tuple(parts) if isinstance(result, tuple) else parts[0]
     try:  # of one number each: whether it is the dtypes
         implementation(*[_one(x) if isinstance(x, torch.Tensor) else scalar(x, tensors[0]) for x in inputs])
     except RuntimeError:
         names = " and ".join(sorted(map(str, kinds)))
-        raise type_error("", f"torch does not compute {called} of {names}", "use astype() first") from error
+        raise type_error("", f"torch does not compute {verb} of {names}", "use astype() first") from error
     raise error
 
 
@@ -137,14 +135,14 @@ def _shows_memory(x: torch.Tensor) -> bool:
     return on_host(x) and is_plain_tensor(x) and (not x.ndim or core_dtype(x.dtype) not in (None, bfloat16))
 
 
-def _torch_function(called: str) -> Callable[..., Any]:
-    name = _NAMES.get(called, called)
-    found: Callable[..., Any] | None = _OF_TWO.get(name) or _ELSEWHERE.get(name)
-    if found is None and name:
-        found = getattr(torch, name, None)
-    if found is None:
-        raise type_error("", f"torch has no {called}", "use .values, or values that are a NumPy array")
-    return found
+def _torch_function(verb: str) -> Callable[..., Any]:
+    name = _NAMES.get(verb, verb)
+    result: Callable[..., Any] | None = _OF_TWO.get(name) or _ELSEWHERE.get(name)
+    if result is None and name:
+        result = getattr(torch, name, None)
+    if result is None:
+        raise type_error("", f"torch has no {verb}", "use .values, or values that are a NumPy array")
+    return result
 
 
 # Looked up once: of the functions of NumPy those that torch has.
@@ -169,10 +167,10 @@ def equal(a: Any, b: Any, equal_nan: bool) -> bool:
     """Whether tensors, or a tensor and an array, of one shape have equal entries."""
     x = a if isinstance(a, torch.Tensor) else like(a, b)
     y = b if isinstance(b, torch.Tensor) else like(b, a)
-    same = x == y
+    matches = x == y
     if equal_nan:
-        same = same | ((x != x) & (y != y))
-    return bool(same.all())
+        matches = matches | ((x != x) & (y != y))
+    return bool(matches.all())
 
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
@@ -183,8 +181,8 @@ def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
     mask = like(mask, tensor) if isinstance(mask, np.ndarray) and mask.ndim else mask
     values = like(values, tensor) if isinstance(values, np.ndarray) and values.ndim else values
     others = like(others, tensor) if isinstance(others, np.ndarray) and others.ndim else others
-    both = isinstance(values, torch.Tensor) and isinstance(others, torch.Tensor)
-    if both and values.dtype is not others.dtype:
+    has_tensors = isinstance(values, torch.Tensor) and isinstance(others, torch.Tensor)
+    if has_tensors and values.dtype is not others.dtype:
         values, others = in_shared_dtype([values, others])
     with constants_device(tensor):  # torch makes a tensor of a number
         if isinstance(values, torch.Tensor):

@@ -46,20 +46,20 @@ def _run_to_weights(sums_: Any, values: Any, offsets: Any) -> Any:
     return _map_columns(lambda s, v: _core.weighted_sum_to_weights(s, v, level), sums_, values, 3)
 
 
-def _gradient_of_sum(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    (weights, values), (offsets,) = seen.saved, seen.rest
+def _gradient_of_sum(context: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (weights, values), (offsets,) = context.saved, context.rest
     wide = d.to(weights.dtype)
     return _to_weights(wide, values, offsets), _to_values(wide, weights, offsets, values.dtype)
 
 
-def _gradient_of_to_values(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    (sums_, weights), offsets = seen.saved, seen.rest[0]
+def _gradient_of_to_values(context: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (sums_, weights), offsets = context.saved, context.rest[0]
     rows = d.contiguous()
     return _sum(weights, rows, offsets).to(sums_.dtype), _to_weights(sums_, rows, offsets)
 
 
-def _gradient_of_to_weights(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    (sums_, values), (offsets,) = seen.saved, seen.rest
+def _gradient_of_to_weights(context: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (sums_, values), (offsets,) = context.saved, context.rest
     by_sums = _sum(d.contiguous(), values, offsets).to(sums_.dtype)
     return by_sums, _to_values(sums_, d.contiguous(), offsets, values.dtype)
 
@@ -111,12 +111,12 @@ def weighable(values: Any, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """Values and scores in one float dtype; the scores of halves in float32, in which weights are."""
     if not isinstance(values, torch.Tensor):
         values = like(values, scores)
-    given = scores if isinstance(scores, torch.Tensor) else like(scores, values)
-    dtype = shared_dtype(values.dtype, given.dtype)
+    numbers = scores if isinstance(scores, torch.Tensor) else like(scores, values)
+    dtype = shared_dtype(values.dtype, numbers.dtype)
     if dtype.is_complex:
-        raise type_error("", f"X, scores: expected real numbers, got {values.dtype} and {given.dtype}")
+        raise type_error("", f"X, scores: expected real numbers, got {values.dtype} and {numbers.dtype}")
     dtype = dtype if dtype.is_floating_point else torch.float64
-    return values.to(dtype), given.to(dtype if dtype.itemsize > 2 else torch.float32)
+    return values.to(dtype), numbers.to(dtype if dtype.itemsize > 2 else torch.float32)
 
 
 def weighted_sum(weights: torch.Tensor, values: torch.Tensor, level: Any) -> torch.Tensor:

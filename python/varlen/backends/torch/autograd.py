@@ -79,16 +79,16 @@ class AutogradOp:
         self.name = schema[: schema.index("(")]
         self.run = run
         self.like = like
-        self.registered = getattr(torch.ops.varlen, self.name).default
+        self.torch_op = getattr(torch.ops.varlen, self.name).default
         self.gradient = gradient or _no_gradient
         self.differentiable = gradient is not None
         self.columns = columns
         self.saves = saves
-        self.results = len(self.registered._schema.returns)
+        self.results = len(self.torch_op._schema.returns)
         self.batch = batch
         self.run_first: Callable[..., Any] = run_first or run
         # Which of the constants may be tensors.
-        constants = self.registered._schema.arguments[columns:]
+        constants = self.torch_op._schema.arguments[columns:]
         self.tensors = tuple(
             k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]")
         )
@@ -96,13 +96,13 @@ class AutogradOp:
         self.is_linear = not saves and self.tensors in ((), (0,))
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
         self._first_under_autograd: Callable[..., Any] = _autograd_function(self, first=True)
-        self._transformed: Callable[..., Any] = _transformable_function(self)
+        self._transform: Callable[..., Any] = _transformable_function(self)
 
     def __call__(self, *args: Any) -> Any:
         if self.like is not None and args[0].dtype in _HALVES:
             args = (_widen(args[0], self.like, args), *args[1:])
         if _is_compiling():
-            return self.registered(*map(_for_torch, args))
+            return self.torch_op(*map(_for_torch, args))
         result = on_plain_tensors(self.run, *args)
         if result is None and self.differentiable and not in_transform():
             return self._under_autograd(*args)
@@ -111,7 +111,7 @@ class AutogradOp:
     def first(self, *args: Any) -> Any:
         """The first of several outputs; the others are not made where no gradient needs them."""
         if _is_compiling():
-            return self.registered(*map(_for_torch, args))[0]
+            return self.torch_op(*map(_for_torch, args))[0]
         result = on_plain_tensors(self.run_first, *args)
         if result is None and self.differentiable and not in_transform():
             return self._first_under_autograd(*args)
@@ -126,7 +126,7 @@ class AutogradOp:
         if way is CallPath.AUTOGRAD:
             result = self.plain(*args)
         elif way is CallPath.TRANSFORM:
-            result = self._transformed(*args)
+            result = self._transform(*args)
         elif way is CallPath.FORWARD_MODE:
             result = self._forward_mode(args)
         elif way is CallPath.REGISTERED:
@@ -154,15 +154,15 @@ class AutogradOp:
         """The verb on the gradients of a batch, which are a column more of the rows."""
         if any(isinstance(x, torch.Tensor) and is_batched(x) for x in args[self.columns :]):
             raise NotImplementedError(f"{self.name}: lengths, offsets and other constants cannot be batched")
-        at, out = self.batch
+        axis, out = self.batch
         batch = Batch()
         dims = [0 if is_batched(x) else None for x in args[: self.columns]]
-        given = [x if dim is None else batch.open(x) for x, dim in zip(args, dims, strict=False)]
-        size = next(x.shape[0] for x, dim in zip(given, dims, strict=True) if dim is not None)
-        columns = [_with_column(x, dim, at, size) for x, dim in zip(given, dims, strict=True)]
+        inputs = [x if dim is None else batch.open(x) for x, dim in zip(args, dims, strict=False)]
+        size = next(x.shape[0] for x, dim in zip(inputs, dims, strict=True) if dim is not None)
+        columns = [_with_column(x, dim, axis, size) for x, dim in zip(inputs, dims, strict=True)]
         result = self(*columns, *args[self.columns :])
         if isinstance(result, tuple):
-            return tuple(batch.close(each, out) for each in result)
+            return tuple(batch.close(item, out) for item in result)
         return batch.close(result, out)
 
     def _by_torch(self, args: tuple[Any, ...], tensors: list[torch.Tensor]) -> Any:
@@ -171,7 +171,7 @@ class AutogradOp:
             require_device(x, "X")
         with constants_device(*tensors):
             constants = [_constant(_for_torch(x)) for x in args[self.columns :]]
-            return self.registered(*args[: self.columns], *constants)
+            return self.torch_op(*args[: self.columns], *constants)
 
     def _forward_mode(self, args: tuple[Any, ...]) -> Any:
         """The verb on dual tensors, by what it gives of the numbers and the derivative of that."""
@@ -183,34 +183,34 @@ class AutogradOp:
         )
         result = self(*primals, *rest)
         outputs = result if isinstance(result, tuple) else (result,)
-        saved = tuple(primals[k] if k >= 0 else outputs[-1 - k] for k in self.saves)
-        seen = SavedContext(primals[0].shape[0], saved, rest)
-        tangent = self.derivative(seen, outputs[0], tuple(dual.tangent for dual in duals))
+        residuals = tuple(primals[k] if k >= 0 else outputs[-1 - k] for k in self.saves)
+        context = SavedContext(primals[0].shape[0], residuals, rest)
+        tangent = self.derivative(context, outputs[0], tuple(dual.tangent for dual in duals))
         if tangent is None:
             return result
         outputs = (forward_ad.make_dual(outputs[0], tangent), *outputs[1:])
         return outputs if isinstance(result, tuple) else outputs[0]
 
-    def derivative(self, seen: SavedContext, like: torch.Tensor, tangents: tuple[Any, ...]) -> Any:
+    def derivative(self, context: SavedContext, like: torch.Tensor, tangents: tuple[Any, ...]) -> Any:
         """The derivative of the first output, shaped as `like`, along tangents; None where there is none.
 
         The gradient is linear in what comes back, so that its own gradient leads ahead.
         """
-        moved = [k for k, tangent in enumerate(tangents) if tangent is not None]
+        columns = [k for k, tangent in enumerate(tangents) if tangent is not None]
 
-        def back(d: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            gradients: Any = self.gradient(seen, d)
+        def callback(d: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            gradients: Any = self.gradient(context, d)
             gradients = gradients if type(gradients) is tuple else (gradients,)
-            return tuple(gradients[k] for k in moved)
+            return tuple(gradients[k] for k in columns)
 
-        if not moved or not self.differentiable:
+        if not columns or not self.differentiable:
             return None
         try:
-            _, ahead = torch.func.vjp(back, torch.zeros_like(like))
-            return ahead(tuple(tangents[k] for k in moved))[0]
+            _, pushforward = torch.func.vjp(callback, torch.zeros_like(like))
+            return pushforward(tuple(tangents[k] for k in columns))[0]
         except NotImplementedError as error:
-            here = "a derivative in forward mode is not among what is differentiated here"
-            raise NotImplementedError(f"{self.name}: {here}; use reverse mode") from error
+            reason = "a derivative in forward mode is not among what is differentiated here"
+            raise NotImplementedError(f"{self.name}: {reason}; use reverse mode") from error
 
 
 def _widen(x: torch.Tensor, like: Callable[..., str], args: tuple[Any, ...]) -> torch.Tensor:
@@ -252,10 +252,10 @@ def _run_there(run: Callable[..., Any], elsewhere: Callable[..., Any] | None, ar
     """`run` for tensors on a device, which the core reads there; by way of float32 for floats of 8 bits."""
     first = next(x for x in args if isinstance(x, torch.Tensor))
     wide = has_no_name(first)
-    given = [_readable(x) if isinstance(x, torch.Tensor) else x for x in args]
-    result = on_tensors(run, *given)
+    inputs = [_readable(x) if isinstance(x, torch.Tensor) else x for x in args]
+    result = on_tensors(run, *inputs)
     if result is NotImplemented and elsewhere is not None:
-        result = elsewhere(*given)
+        result = elsewhere(*inputs)
     if result is NotImplemented:
         raise type_error(
             "", f"expected numbers that the core computes with, got {first.dtype} on {first.device}"
@@ -315,7 +315,7 @@ def in_float32(run: Callable[..., Any]) -> Callable[..., Any]:
         if not any(map(_is_bfloat16, args)):
             return result
         if isinstance(result, tuple):
-            return tuple(_core.cast(each, _core.bfloat16) for each in result)
+            return tuple(_core.cast(item, _core.bfloat16) for item in result)
         return _core.cast(result, _core.bfloat16)
 
     return run_wide
@@ -328,14 +328,14 @@ def _is_bfloat16(x: Any) -> bool:
 def _for_torch(x: Any) -> Any:
     """A constant as a registered op takes it."""
     if type(x) is tuple and x and type(x[0]) in _LEVELS:
-        return [tracing.offsets_of(each) for each in x]
+        return [tracing.offsets_of(item) for item in x]
     return tracing.offsets_of(x)
 
 
 def _constant(x: Any) -> Any:
     if isinstance(x, torch.Tensor):
         return constant(x)
-    return [constant(each) for each in x] if _is_list_of_tensors(x) else x
+    return [constant(item) for item in x] if _is_list_of_tensors(x) else x
 
 
 def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first: bool = False) -> None:
@@ -349,16 +349,16 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
     outputs = output if isinstance(output, tuple) else (output,)
     if len(outputs) > 1 and not first:
         ctx.mark_non_differentiable(*outputs[1:])
-    kept = []
+    tensors = []
     for k in op.saves:
-        kept.append(inputs[k] if k >= 0 else outputs[-1 - k])  # noqa: PERF401  # which would be a frame
+        tensors.append(inputs[k] if k >= 0 else outputs[-1 - k])  # noqa: PERF401  # which would be a frame
     for k in op.tensors:
         if type(rest[k]) is not Level and isinstance(rest[k], torch.Tensor):
-            kept.append(rest[k])
+            tensors.append(rest[k])
             ctx.rest = (*ctx.rest[:k], ..., *rest[k + 1 :])
-    if kept:
-        ctx.save_for_backward(*kept)
-        ctx.count = len(kept)
+    if tensors:
+        ctx.save_for_backward(*tensors)
+        ctx.count = len(tensors)
 
 
 def _setup_transformed(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -374,13 +374,13 @@ def _setup_transformed(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output
 
 def _saved_context(op: AutogradOp, ctx: Any) -> SavedContext:
     rest = ctx.rest
-    saved = ctx.saved_tensors if ctx.count else ()
+    residuals = ctx.saved_tensors if ctx.count else ()
     if ctx.count > len(op.saves):
-        tensors = iter(saved[len(op.saves) :])
+        tensors = iter(residuals[len(op.saves) :])
         rest = tuple(next(tensors) if x is ... else x for x in rest)
-        saved = saved[: len(op.saves)]
-    seen: SavedContext = _new(SavedContext, (ctx.rows, saved, rest))
-    return seen
+        residuals = residuals[: len(op.saves)]
+    context: SavedContext = _new(SavedContext, (ctx.rows, residuals, rest))
+    return context
 
 
 def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
@@ -435,10 +435,10 @@ def _autograd_kernel(op: AutogradOp) -> Any:
     That of torch refuses torch.func, and loses derivatives in forward mode unsaid.
     """
 
-    class Registered(torch.autograd.Function):  # type: ignore[misc]
+    class KernelFunction(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, keys: Any, *args: Any) -> Any:
-            result = below(keys, args)
+            result = call_kernel(keys, args)
             _setup(op, ctx, args, result)
             return result
 
@@ -454,17 +454,17 @@ def _autograd_kernel(op: AutogradOp) -> Any:
             )
 
     # torch's own `apply` would hand on to torch.func, which has called this already.
-    apply: Callable[..., Any] = super(torch.autograd.Function, Registered).apply
+    apply: Callable[..., Any] = super(torch.autograd.Function, KernelFunction).apply
 
-    def below(keys: Any, args: tuple[Any, ...]) -> Any:
+    def call_kernel(keys: Any, args: tuple[Any, ...]) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
-            return op.registered.redispatch(keys & torch._C._after_autograd_keyset, *args)
+            return op.torch_op.redispatch(keys & torch._C._after_autograd_keyset, *args)
 
     def run(keys: Any, *args: Any) -> Any:
         columns = args[: op.columns]
         backward = torch.is_grad_enabled() and any(x.requires_grad for x in columns)
         if not op.differentiable or not (backward or any(map(has_tangent, columns))):
-            return below(keys, args)
+            return call_kernel(keys, args)
         with enable_single_level_autograd_function():
             return apply(keys, *args)
 
@@ -475,9 +475,10 @@ def _batch(op: AutogradOp, info: Any, in_dims: tuple[Any, ...], args: tuple[Any,
     """The verb on a batch of vmap, which is a column more of the rows, and where the batch lies then."""
     if any(isinstance(dim, int) for dim in tree_leaves(in_dims[op.columns :])):
         raise NotImplementedError("lengths, offsets and other constants cannot be batched by vmap")
-    at, out = op.batch
+    axis, out = op.batch
     columns = [
-        _with_column(x, dim, at, info.batch_size) for x, dim in zip(args[: op.columns], in_dims, strict=False)
+        _with_column(x, dim, axis, info.batch_size)
+        for x, dim in zip(args[: op.columns], in_dims, strict=False)
     ]
     result = op(*columns, *args[op.columns :])
     if isinstance(result, tuple):
@@ -488,10 +489,10 @@ def _batch(op: AutogradOp, info: Any, in_dims: tuple[Any, ...], args: tuple[Any,
 def _transformable_function(op: AutogradOp) -> Any:
     """The same in the form that torch.func takes, which costs five times as much a call."""
 
-    class Transformed(torch.autograd.Function):  # type: ignore[misc]
+    class TransformFunction(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(*args: Any) -> Any:
-            return op.registered(*map(_for_torch, args))
+            return op.torch_op(*map(_for_torch, args))
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -503,9 +504,9 @@ def _transformable_function(op: AutogradOp) -> Any:
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
-            seen = _saved_context(op, ctx)
-            seen = seen._replace(saved=tuple(forward_ad.unpack_dual(x).primal for x in seen.saved))
-            tangent = op.derivative(seen, ctx.like, tangents[: op.columns])
+            context = _saved_context(op, ctx)
+            context = context._replace(saved=tuple(forward_ad.unpack_dual(x).primal for x in context.saved))
+            tangent = op.derivative(context, ctx.like, tangents[: op.columns])
             return (tangent, *(None,) * (op.results - 1)) if op.results > 1 else tangent
 
         @staticmethod
@@ -514,38 +515,38 @@ def _transformable_function(op: AutogradOp) -> Any:
 
     def run(*args: Any) -> Any:
         if op.differentiable:
-            return Transformed.apply(*map(_for_torch, args))
+            return TransformFunction.apply(*map(_for_torch, args))
         with torch.no_grad():
-            return Transformed.apply(*map(_for_torch, args))
+            return TransformFunction.apply(*map(_for_torch, args))
 
     return run
 
 
-def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.Tensor:
+def _with_column(x: torch.Tensor, dim: int | None, axis: int, size: int) -> torch.Tensor:
     """The batch of vmap as an axis of the rows; what is not batched repeats."""
     if dim is None:
-        at %= x.ndim + 1
-        return x.unsqueeze(at).expand(*x.shape[:at], size, *x.shape[at:]).contiguous()
-    return x.movedim(dim, at).contiguous()
+        axis %= x.ndim + 1
+        return x.unsqueeze(axis).expand(*x.shape[:axis], size, *x.shape[axis:]).contiguous()
+    return x.movedim(dim, axis).contiguous()
 
 
-def level_of(given: Any) -> Level:
+def level_of(value: Any) -> Level:
     """A level as verbs of the core take it, from one or from the array of its offsets; those on a device are
     copied from there.
     """
-    if type(given) is Level:
-        return given
-    return Level.from_offsets(as_numpy(given.owner.cpu()) if type(given) is DeviceArray else given)
+    if type(value) is Level:
+        return value
+    return Level.from_offsets(as_numpy(value.owner.cpu()) if type(value) is DeviceArray else value)
 
 
-def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
+def offsets_of(level: Any, model: torch.Tensor) -> torch.Tensor:
     """The offsets of a level as a tensor on the device of another."""
     if type(level) is Level and not level.is_on_host:
-        lengths: Any = on_tensors(_core.level_numbers, level, "lengths", beside.detach())
+        lengths: Any = on_tensors(_core.level_numbers, level, "lengths", model.detach())
         if lengths is not NotImplemented and not isinstance(lengths, np.ndarray):
             return torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
     offsets = tensor_of(level.offsets) if type(level) is Level else level
-    return offsets if offsets.device == beside.device else offsets.to(beside.device)
+    return offsets if offsets.device == model.device else offsets.to(model.device)
 
 
 def require_device(x: torch.Tensor, argument: str) -> torch.Tensor:
@@ -594,8 +595,8 @@ def write_result(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor
     if not isinstance(out, torch.Tensor):
         raise type_error("out", f"expected a tensor, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
-        needed = f"{result.dtype}{tuple(result.shape)}"
-        raise value_error("out", f"needs {needed}, got {out.dtype}{tuple(out.shape)}")
+        layout = f"{result.dtype}{tuple(result.shape)}"
+        raise value_error("out", f"needs {layout}, got {out.dtype}{tuple(out.shape)}")
     refuse_watched(out, result)
     return out.copy_(result)
 

@@ -13,11 +13,11 @@ from varlen.backends.torch.followers import constants_device, shows_numbers
 from varlen.errors import type_error, value_error
 
 
-def as_dtype(given: Any) -> torch.dtype:
+def as_dtype(value: Any) -> torch.dtype:
     """The dtype of torch that was given; TypeError for anything else."""
-    if not isinstance(given, torch.dtype):
-        raise type_error("dtype", f"expected a torch.dtype, got {given!r}")
-    return given
+    if not isinstance(value, torch.dtype):
+        raise type_error("dtype", f"expected a torch.dtype, got {value!r}")
+    return value
 
 
 def bits_of(dtype: torch.dtype) -> torch.dtype:
@@ -42,8 +42,8 @@ def shared_dtype(a: torch.dtype, b: torch.dtype) -> torch.dtype:
         raise type_error("", f"{a} and {b} have no dtype in common", "use astype() first")
     if not floats and (has_bits_alone(a) or has_bits_alone(b)):
         names = (str(x).removeprefix("torch.") for x in (a, b))
-        shared: torch.dtype = getattr(torch, np.promote_types(*names).name)
-        return shared
+        result: torch.dtype = getattr(torch, np.promote_types(*names).name)
+        return result
     return torch.promote_types(a, b)
 
 
@@ -62,8 +62,8 @@ def _shares_little(dtype: torch.dtype) -> bool:
 
 def by_width(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """Moves rows of a tensor; torch moves no unsigned integers of some widths."""
-    signed = _SIGNED.get(x.dtype)
-    return move(x) if signed is None else move(x.view(signed)).view(x.dtype)
+    signed_dtype = _SIGNED.get(x.dtype)
+    return move(x) if signed_dtype is None else move(x.view(signed_dtype)).view(x.dtype)
 
 
 def pick(x: torch.Tensor, places: torch.Tensor, axis: int = 0) -> torch.Tensor:
@@ -80,65 +80,65 @@ def cast_tensor(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor
     if tensor.is_complex() and not dtype.is_complex:
         raise value_error(argument, f"complex numbers do not fit {dtype}")
     result = tensor.to(as_dtype(dtype))
-    compiled = torch.compiler.is_compiling()
-    if tensor.dtype == dtype or not (compiled or shows_numbers(tensor)):
+    in_graph = torch.compiler.is_compiling()
+    if tensor.dtype == dtype or not (in_graph or shows_numbers(tensor)):
         return result
     if dtype.is_floating_point or dtype.is_complex:
         if not _may_overflow(tensor.dtype, dtype):
             return result
         wide = result.detach() if result.element_size() > 1 else result.detach().float()
-        there = tensor.detach()
-        finite = there.isfinite() if there.is_floating_point() or there.is_complex() else True
+        numbers = tensor.detach()
+        finite = numbers.isfinite() if numbers.is_floating_point() or numbers.is_complex() else True
         unfit = ~wide.isfinite() & finite
     else:
         unfit = result.to(tensor.dtype) != tensor
-    if compiled:  # the graph looks at the numbers when it runs
+    if in_graph:  # the graph looks at the numbers when it runs
         torch._assert_async(~unfit.any(), f"{argument}: a number does not fit {dtype}")
         return result
-    lost = unfit.reshape(-1).nonzero()
-    if len(lost):
-        value = tensor.reshape(-1)[lost[0]].item()
-        raise value_error(argument, f"element {int(lost[0])} is {value}, which does not fit {dtype}")
+    misfits = unfit.reshape(-1).nonzero()
+    if len(misfits):
+        value = tensor.reshape(-1)[misfits[0]].item()
+        raise value_error(argument, f"element {int(misfits[0])} is {value}, which does not fit {dtype}")
     return result
 
 
-def always_fits(given: torch.dtype, dtype: torch.dtype) -> bool:
+def always_fits(source: torch.dtype, dtype: torch.dtype) -> bool:
     """Whether a dtype holds all numbers of another; floats round."""
     if dtype.is_complex or dtype.is_floating_point:
-        return not (given.is_complex and not dtype.is_complex) and not _may_overflow(given, dtype)
-    if given.is_complex or given.is_floating_point or dtype == torch.bool:
-        return given == dtype
-    if given == torch.bool:
+        return not (source.is_complex and not dtype.is_complex) and not _may_overflow(source, dtype)
+    if source.is_complex or source.is_floating_point or dtype == torch.bool:
+        return source == dtype
+    if source == torch.bool:
         return True
-    small, wide = torch.iinfo(given), torch.iinfo(dtype)
+    small, wide = torch.iinfo(source), torch.iinfo(dtype)
     return bool(wide.min <= small.min and small.max <= wide.max)
 
 
-def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
+def _may_overflow(source: torch.dtype, dtype: torch.dtype) -> bool:
     """Whether a dtype of floats may be too small for finite numbers."""
-    if given == dtype or given == torch.bool:
+    if source == dtype or source == torch.bool:
         return False
-    floats = given.is_floating_point or given.is_complex
-    most = torch.finfo(given).max if floats else torch.iinfo(given).max
-    return bool(most > torch.finfo(dtype).max)
+    floats = source.is_floating_point or source.is_complex
+    limit = torch.finfo(source).max if floats else torch.iinfo(source).max
+    return bool(limit > torch.finfo(dtype).max)
 
 
-def exactly(given: Any) -> torch.Tensor:
+def exactly(value: Any) -> torch.Tensor:
     """A number, or a row of them, as a tensor: Python's floats in full, not in torch's default dtype."""
-    whole = isinstance(given, (torch.Tensor, np.ndarray))
-    if whole:
-        return torch.as_tensor(given, device=given.device if isinstance(given, torch.Tensor) else "cpu")
-    result = np.asarray(given)
+    is_array = isinstance(value, (torch.Tensor, np.ndarray))
+    if is_array:
+        return torch.as_tensor(value, device=value.device if isinstance(value, torch.Tensor) else "cpu")
+    result = np.asarray(value)
     return torch.as_tensor(result.astype(np.uint64) if result.dtype.kind == "u" else result, device="cpu")
 
 
-def scalar(given: Any, like: torch.Tensor) -> torch.Tensor:
+def scalar(value: Any, like: torch.Tensor) -> torch.Tensor:
     """A number as an operand of a tensor: Python's floats in full, which torch then takes as its scalars."""
     dtype = None
-    if type(given) in (float, complex):
-        full = type(given) is float and (like.is_floating_point() or like.is_complex())
-        dtype = torch.float64 if full else torch.result_type(like, given)
+    if type(value) in (float, complex):
+        full = type(value) is float and (like.is_floating_point() or like.is_complex())
+        dtype = torch.float64 if full else torch.result_type(like, value)
     if type(like) is torch.Tensor:
-        return torch.as_tensor(given, dtype=dtype, device=like.device)
+        return torch.as_tensor(value, dtype=dtype, device=like.device)
     with constants_device(like):
-        return torch.as_tensor(given, dtype=dtype, device=like.device)
+        return torch.as_tensor(value, dtype=dtype, device=like.device)

@@ -40,8 +40,8 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
     ends = list(accumulate((len(x) for x in values), initial=0))
     numbers: Any = NotImplemented
     if not on_host(first):
-        each = [torch.arange(a, b, device=first.device) for a, b in pairwise(ends)]
-        numbers = on_plain_tensors(_core.interleave, each, list(levels))
+        ranges = [torch.arange(a, b, device=first.device) for a, b in pairwise(ends)]
+        numbers = on_plain_tensors(_core.interleave, ranges, list(levels))
     if numbers is None or numbers is NotImplemented:
         numbers = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], levels)
     index, level = numbers

@@ -25,9 +25,9 @@ def diff(x: torch.Tensor, level: Level, n: int = 1) -> tuple[torch.Tensor, Level
     if not level.is_on_host:
         level.sync()  # how many rows are left only its numbers say
     for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
-        later, (kept,) = gather_window(x, (level,), FROM_THE_SECOND)
+        later, (new_level,) = gather_window(x, (level,), FROM_THE_SECOND)
         sooner = gather_window(x, (level,), TO_THE_LAST_BUT_ONE)[0]
-        x, level = _less(later, sooner), kept
+        x, level = _is_less(later, sooner), new_level
     return x, level
 
 
@@ -40,10 +40,10 @@ def counts_there(ids: torch.Tensor, level: Level, minlength: int, weights: Any) 
         return None
     if weights is not None and not (isinstance(weights, torch.Tensor) and weights.device == ids.device):
         return None
-    least, most = torch.stack(ids.aminmax()).tolist()
-    if least < 0:
+    minimum, maximum = torch.stack(ids.aminmax()).tolist()
+    if minimum < 0:
         return None
-    width = max(minlength, most + 1)
+    width = max(minlength, maximum + 1)
     size = fits_memory(len(level) * width, "minlength")
     cells = like(level.row_ids, ids) * width + ids
     counts = torch.bincount(cells, minlength=size) if weights is None else bincount(cells, weights, size)
@@ -56,7 +56,7 @@ def bincount(cells: Any, weights: torch.Tensor, size: int) -> torch.Tensor:
     return weights.new_zeros(size).index_put((places,), weights, accumulate=True)
 
 
-def _less(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def _is_less(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """`a - b` of any dtype that has differences in NumPy."""
     if a.dtype == torch.bool:
         return a != b

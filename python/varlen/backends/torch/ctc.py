@@ -80,15 +80,15 @@ def backprop_ctc_loss(
 ) -> torch.Tensor:
     """The gradient of log probabilities from that of the losses."""
     x, labels = _widen_halves(log_probs).detach(), _labels(targets)
-    given = torch.as_tensor(d, dtype=x.dtype, device=x.device)
+    d_losses = torch.as_tensor(d, dtype=x.dtype, device=x.device)
     if x.device.type not in ("cpu", "meta"):
         with torch.enable_grad():
             x = x.requires_grad_()
             loss = padded_loss(x, level, labels, target_level, blank, zero_infinity)
-        gradient = torch.autograd.grad(loss, x, given.detach())[0]
+        gradient = torch.autograd.grad(loss, x, d_losses.detach())[0]
     else:
         unit = _ctc(x, level, labels.to(x.device), target_level, blank, zero_infinity)[1]
-        gradient = _ctc_back(given, unit, level)
+        gradient = _ctc_back(d_losses, unit, level)
     return gradient.to(log_probs.dtype)
 
 
@@ -103,9 +103,9 @@ def padded_loss(
     """The loss as torch computes it from a rectangle, for devices."""
     if not tracing.is_tracing():
         # Numbers on the device are looked at here: torch would read beyond its memory for a wrong label.
-        nothing = np.empty((0, x.shape[1]), np.float32)
-        none = _core.Level(np.zeros(len(target_level), np.int64))
-        _core.ctc_loss(nothing, none, as_numpy(targets.cpu()), target_level, blank, zero_infinity)
+        no_rows = np.empty((0, x.shape[1]), np.float32)
+        empty_level = _core.Level(np.zeros(len(target_level), np.int64))
+        _core.ctc_loss(no_rows, empty_level, as_numpy(targets.cpu()), target_level, blank, zero_infinity)
         if len(level) != len(target_level):
             raise value_error(
                 "targets", f"has {len(target_level)} sequences, expected {len(level)} as log_probs"
@@ -115,7 +115,7 @@ def padded_loss(
     block = pad(x, (level,))
     if not tracing.is_tracing() and not x.shape[0]:
         block = x.new_zeros((len(level), 1, x.shape[1])) + x.sum()
-    lengths, target_lengths = (_lengths(each) for each in (level, target_level))
+    lengths, target_lengths = (_lengths(item) for item in (level, target_level))
     return torch.nn.functional.ctc_loss(
         block.transpose(0, 1),
         targets.to(block.device, torch.int64),

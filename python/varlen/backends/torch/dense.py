@@ -25,41 +25,41 @@ if TYPE_CHECKING:
 
 
 def gather_dense(
-    x: torch.Tensor, levels: Levels, indices: Any, positions: bool, *given: Any
+    x: torch.Tensor, levels: Levels, indices: Any, positions: bool, *args: Any
 ) -> tuple[Any, ...]:
     """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`."""
-    options = DenseOptions(*given)
+    options = DenseOptions(*args)
     side, fill, max_len, cut, dtype, multiple, max_bytes = options
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if not (kind is x.dtype or kind.is_floating_point or on_host(x) or always_fits(x.dtype, kind)):
         x, dtype = cast_tensor(x, kind, "values"), None  # which looks at them, as `pad` does
-    named, unseen = _place_indices(x, levels, indices)
+    sequences, unseen = _place_indices(x, levels, indices)
     if is_plain_tensor(x) and not (is_followed(fill) or has_no_name(x) or _has_no_name(kind)):
-        index = named if unseen or not isinstance(named, torch.Tensor) else named.numpy()
-        picked = levels if index is None or unseen else picked_levels(levels, index)
+        index = sequences if unseen or not isinstance(sequences, torch.Tensor) else sequences.numpy()
+        nest = levels if index is None or unseen else picked_levels(levels, index)
         row = None if fill is None else fill_row(fill, kind, tuple(x.shape[1:]))
         if row is not None and kind is torch.bfloat16:
             row = row.view(_core.bfloat16)
-        to = None if kind is x.dtype else _core.bfloat16 if kind is torch.bfloat16 else dtype_of(kind)
+        core_kind = None if kind is x.dtype else _core.bfloat16 if kind is torch.bfloat16 else dtype_of(kind)
         source = None if index is None else levels
-        how = options._replace(fill=row, dtype=to)
-        made: Any = on_tensors(_core.gather_dense, x, picked, source, index, positions, *how)
-        if made is not NotImplemented:
-            return tuple(made)
+        how = options._replace(fill=row, dtype=core_kind)
+        result: Any = on_tensors(_core.gather_dense, x, nest, source, index, positions, *how)
+        if result is not NotImplemented:
+            return tuple(result)
     if unseen:
-        made = _by_places(x, levels, named, positions, options._replace(dtype=kind))
-        if made is not NotImplemented:
-            return tuple(made)
-        named = named.cpu()
-    rows, picked = (x, levels) if named is None else gather(x, levels, named)
+        result = _by_places(x, levels, sequences, positions, options._replace(dtype=kind))
+        if result is not NotImplemented:
+            return tuple(result)
+        sequences = sequences.cpu()
+    rows, nest = (x, levels) if sequences is None else gather(x, levels, sequences)
     cast_to = kind if dtype is not None else None
-    made = pad(rows, picked, side, fill, True, max_len, cut, None, cast_to, multiple, max_bytes)
+    result = pad(rows, nest, side, fill, True, max_len, cut, None, cast_to, multiple, max_bytes)
     if not positions:
-        return made
+        return result
     how = options._replace(fill=None, dtype=None)
-    beside = (rows.shape[0], 0)
-    places = core_beside(rows, picked, _core.gather_dense, beside, picked, None, None, True, *how)[2]
-    return (*made, places if isinstance(places, torch.Tensor) else like(places, rows))
+    shape = (rows.shape[0], 0)
+    places = core_beside(rows, nest, _core.gather_dense, shape, nest, None, None, True, *how)[2]
+    return (*result, places if isinstance(places, torch.Tensor) else like(places, rows))
 
 
 def _place_indices(x: torch.Tensor, levels: Levels, indices: Any) -> tuple[Any, bool]:
@@ -95,16 +95,16 @@ def _by_places(
         width = kind.itemsize * math.prod(x.shape[1:]) + (9 if positions else 1)
         limit = min(as_int(limit, "max_bytes") * 17 // width, LARGEST)
     how = options._replace(fill=None, dtype=None, max_bytes=limit)
-    made: Any = on_tensors(_core.gather_dense, numbers, levels, levels, indices, True, *how)
-    if made is NotImplemented:
-        return made
-    places, there, *at = made
+    result: Any = on_tensors(_core.gather_dense, numbers, levels, levels, indices, True, *how)
+    if result is NotImplemented:
+        return result
+    places, marks, *rest = result
     blank = x.new_zeros(()) if fill is None else fill_of(fill, x)
     is_nameless = has_no_name(x)  # it has no gradient, which a view of bits would lose
-    rows, blank = (each.view(bits_of(x.dtype)) if is_nameless else each for each in (x, blank))
-    taken = take(at_least_one(rows), places.reshape(-1)).reshape(*places.shape, *x.shape[1:])
-    block = torch.where(there.reshape(*there.shape, *(1 for _ in x.shape[1:])), taken, blank)
-    return (block.view(x.dtype) if is_nameless else block).to(kind), there, *at[: int(positions)]
+    rows, blank = (item.view(bits_of(x.dtype)) if is_nameless else item for item in (x, blank))
+    items = take(at_least_one(rows), places.reshape(-1)).reshape(*places.shape, *x.shape[1:])
+    block = torch.where(marks.reshape(*marks.shape, *(1 for _ in x.shape[1:])), items, blank)
+    return (block.view(x.dtype) if is_nameless else block).to(kind), marks, *rest[: int(positions)]
 
 
 def _has_no_name(dtype: torch.dtype) -> bool:

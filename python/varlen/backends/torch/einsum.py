@@ -46,7 +46,7 @@ def _run_one(a: Any, offsets: Any, text: str, extents: Any, rows: Any) -> Any:
 
 def _fake(a: torch.Tensor, text: str, offsets: Any, extents: Any, rows: Any) -> torch.Tensor:
     equation = equation_of(text)
-    sizes = dict(zip(equation.fixed, extents, strict=True))
+    sizes = dict(zip(equation.fixed_letters, extents, strict=True))
     if equation.ragged:
         sizes[equation.ragged[0]] = offsets[0].shape[0] - 1
     prefix = equation.prefix(equation.out)
@@ -60,26 +60,26 @@ def _is_wanted(x: torch.Tensor) -> bool:
     return x.requires_grad or in_transform() or torch.compiler.is_compiling()
 
 
-def _gradient_of_pair(seen: SavedContext, d: torch.Tensor) -> tuple[Any, Any]:
-    (a, b), (offsets, text, extents, _) = seen.saved, seen.rest
+def _gradient_of_pair(context: SavedContext, d: torch.Tensor) -> tuple[Any, Any]:
+    (a, b), (offsets, text, extents, _) = context.saved, context.rest
     equation = equation_of(text)
     first, second = equation.terms
     d = d.contiguous()
-    of_a = of_b = None
+    da = db = None
     if _is_wanted(a):
-        swapped = equation.swap_terms(equation.out, second, first).text
-        of_a = _pair(d, b.conj().resolve_conj(), offsets, swapped, extents, a.shape[0])
+        d_text = equation.swap_terms(equation.out, second, first).text
+        da = _pair(d, b.conj().resolve_conj(), offsets, d_text, extents, a.shape[0])
     if _is_wanted(b):
-        swapped = equation.swap_terms(first, equation.out, second).text
-        of_b = _pair(a.conj().resolve_conj(), d, offsets, swapped, extents, b.shape[0])
-    return of_a, of_b
+        d_text = equation.swap_terms(first, equation.out, second).text
+        db = _pair(a.conj().resolve_conj(), d, offsets, d_text, extents, b.shape[0])
+    return da, db
 
 
-def _gradient_of_one(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
-    offsets, text, extents, _ = seen.rest
+def _gradient_of_one(context: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    offsets, text, extents, _ = context.rest
     equation = equation_of(text)
-    swapped = equation.swap_terms(equation.out, equation.terms[0]).text
-    result: torch.Tensor = _one(d.contiguous(), offsets, swapped, extents, seen.rows)
+    d_text = equation.swap_terms(equation.out, equation.terms[0]).text
+    result: torch.Tensor = _one(d.contiguous(), offsets, d_text, extents, context.rows)
     return result
 
 
@@ -159,9 +159,9 @@ def einsum(
         return write_result(torch.einsum(letters, *values), out)
     if "" in (*equation.terms, equation.out):
         return write_result(_scalar_einsum(equation, values, levels, extents), out)
-    given = [x.contiguous() for x in values]
-    run = _one if len(given) == 1 else _pair
-    return write_result(run(*given, levels, equation.text, extents, equation.rows(levels, extents)), out)
+    operands = [x.contiguous() for x in values]
+    run = _one if len(operands) == 1 else _pair
+    return write_result(run(*operands, levels, equation.text, extents, equation.rows(levels, extents)), out)
 
 
 def _scalar_einsum(
@@ -169,11 +169,11 @@ def _scalar_einsum(
 ) -> torch.Tensor:
     """The same where a term has no letters: it gets one, of an axis of 1, and so does one that has some."""
     terms = [term or "!" for term in (*equation.terms, equation.out)]
-    given = [x.reshape(1) if x.ndim == 0 else x for x in values]
+    operands = [x.reshape(1) if x.ndim == 0 else x for x in values]
     if terms.count("!") == 1:
         k = next(k for k, term in enumerate(terms) if term != "!")
         terms[k] += "!"
-        given[k] = given[k].unsqueeze(-1)
-    whole = Equation(tuple(terms[:-1]), terms[-1], equation.ragged, equation.fixed + "!")
-    result = einsum(whole, given, levels, (*extents, 1))
+        operands[k] = operands[k].unsqueeze(-1)
+    full_equation = Equation(tuple(terms[:-1]), terms[-1], equation.ragged, equation.fixed_letters + "!")
+    result = einsum(full_equation, operands, levels, (*extents, 1))
     return result.reshape(()) if equation.out == "" else result

@@ -70,12 +70,12 @@ def call_path(tensors: Iterable[torch.Tensor]) -> CallPath:
     return CallPath.CORE
 
 
-def is_followed(given: Any) -> bool:
+def is_followed(value: Any) -> bool:
     """Whether it is a tensor that somebody follows, so that its numbers alone do not do."""
     return (
-        isinstance(given, torch.Tensor)
-        and not is_plain_tensor(given)
-        and call_path([given]) is not CallPath.CORE
+        isinstance(value, torch.Tensor)
+        and not is_plain_tensor(value)
+        and call_path([value]) is not CallPath.CORE
     )
 
 
@@ -92,8 +92,8 @@ def shows_numbers(x: torch.Tensor) -> bool:
 def remove_transforms(x: torch.Tensor, verb: str) -> torch.Tensor:
     """What a tensor is without transforms, for a verb whose number of rows depends on them."""
     x = _unwrap(x)
-    batched = torch._C._functorch.is_batchedtensor(x) or is_batched(x)
-    if batched or _is_tracing() or get_proxy_mode() is not None or type(x) not in _PLAIN:
+    is_batch = torch._C._functorch.is_batchedtensor(x) or is_batched(x)
+    if is_batch or _is_tracing() or get_proxy_mode() is not None or type(x) not in _PLAIN:
         raise NotImplementedError(
             f"{verb}: how many rows it gives depends on the numbers, which vmap, a tracer, a shape alone "
             "and a subclass of tensors do not show"
@@ -141,13 +141,13 @@ def _as_array(x: torch.Tensor) -> Any:
 
 def _depends_on_input(node: Any) -> bool:
     """Whether what a node of torch.jit.trace gives is an input of the graph, or computed of one."""
-    seen, ahead = set(), [node]
-    while ahead:
-        node = ahead.pop()
+    nodes, queue = set(), [node]
+    while queue:
+        node = queue.pop()
         if node.kind() == "prim::Param":
             return True
-        seen.add(node)
-        ahead += [parent for value in node.inputs() if (parent := value.node()) not in seen]
+        nodes.add(node)
+        queue += [parent for value in node.inputs() if (parent := value.node()) not in nodes]
     return False
 
 
@@ -160,8 +160,8 @@ def _unwrap(x: torch.Tensor) -> torch.Tensor:
 
 def is_batched(x: torch.Tensor) -> bool:
     """Whether it is a batch of gradients that autograd asks for at once, without torch.func."""
-    batched: bool = torch._C._functorch.is_legacy_batchedtensor(x)
-    return batched
+    result: bool = torch._C._functorch.is_legacy_batchedtensor(x)
+    return result
 
 
 class Batch:

@@ -37,9 +37,9 @@ def gather_window(
     return _copy_rows(x, _core.gather_window, levels, window, index)
 
 
-def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tensor, Levels]:
-    """Item `at` of every sequence, and the levels below."""
-    return _copy_rows(x, _core.gather_column, levels, at)
+def gather_column(x: torch.Tensor, levels: Levels, position: int) -> tuple[torch.Tensor, Levels]:
+    """Item `position` of every sequence, and the levels below."""
+    return _copy_rows(x, _core.gather_column, levels, position)
 
 
 def _copy_rows(
@@ -51,8 +51,8 @@ def _copy_rows(
         rows, rest = op(np.arange(levels[-1].total), levels, *args)
         places = torch.from_numpy(rows) if result is None and x.device.type == "cpu" else like(rows, x)
         result = take(x, places), rest
-    picked: tuple[torch.Tensor, Levels] = result
-    return picked
+    pair: tuple[torch.Tensor, Levels] = result
+    return pair
 
 
 def _share_rows(

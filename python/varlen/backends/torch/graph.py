@@ -40,24 +40,24 @@ if TYPE_CHECKING:
 # One row for each sequence, and back.
 
 
-def _has_gradient(given: Any) -> bool:
+def _has_gradient(value: Any) -> bool:
     """Whether a number is a tensor whose gradient is wanted."""
-    return isinstance(given, torch.Tensor) and given.requires_grad
+    return isinstance(value, torch.Tensor) and value.requires_grad
 
 
 def reduce(
     op: str, x: torch.Tensor, level: Any, empty: Any = None, out: Any = None, ddof: float = 0
 ) -> torch.Tensor:
     """One row for each sequence."""
-    followed = _has_gradient(empty)
-    number = 0 if followed else number_of(empty, "empty")
+    has_gradient = _has_gradient(empty)
+    number = 0 if has_gradient else number_of(empty, "empty")
     number = int(number) if type(number) is bool else number  # a tracer knows none where a schema has numbers
     if op in SUMS:
         rows = SUMS[op](x, level, op, number)
     else:
         rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
     return write_result(
-        with_empty(rows, level_array(level, "lengths", rows), empty) if followed else rows, out
+        with_empty(rows, level_array(level, "lengths", rows), empty) if has_gradient else rows, out
     )
 
 
@@ -80,10 +80,10 @@ def reduce_extreme(
     op: str, x: torch.Tensor, level: Any, empty: Any = None, narrow: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest or smallest rows, and the places inside the sequences."""
-    followed = _has_gradient(empty)
-    found, which = extreme_rows(x, level, op, 0 if followed else number_of(empty, "empty"))
-    found = with_empty(found, level_array(level, "lengths", found), empty) if followed else found
-    return found, which.int() if narrow else which
+    has_gradient = _has_gradient(empty)
+    rows, which = extreme_rows(x, level, op, 0 if has_gradient else number_of(empty, "empty"))
+    rows = with_empty(rows, level_array(level, "lengths", rows), empty) if has_gradient else rows
+    return rows, which.int() if narrow else which
 
 
 def reduce_end(x: torch.Tensor, level: Any, last: bool, empty: Any = None) -> torch.Tensor:
@@ -121,8 +121,8 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
     row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
     if row is None or (row.ndim == 0 and not row.requires_grad):
         return write_result(shift_rows(x, level, moves, (fill or 0) if row is None else row.item()), out)
-    there = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
-    wide = there.reshape(-1, *(1 for _ in x.shape[1:]))
+    marks = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
+    wide = marks.reshape(-1, *(1 for _ in x.shape[1:]))
     return write_result(torch.where(wide, shift_rows(x, level, moves, 0), row), out)
 
 
@@ -135,19 +135,19 @@ def sort(
     x: torch.Tensor,
     level: Any,
     descending: bool = False,
-    most: int | None = None,
+    limit: int | None = None,
     with_values: bool = True,
     with_places: bool = False,
     out: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor, Any]:
     """The first rows of each sequence in order, the places that they had, their level."""
-    kept = level
-    if most is not None:
-        lengths = offsets_of(level).diff().clamp(max=as_int(most, "k"))
-        kept = TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), None)
-        kept = TracedLevel(kept.offsets, kept.total)
-    result, which = sort_rows(x, level, kept, kept.total, descending)
-    return write_result(result, out), which, kept
+    new_level = level
+    if limit is not None:
+        lengths = offsets_of(level).diff().clamp(max=as_int(limit, "k"))
+        new_level = TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), None)
+        new_level = TracedLevel(new_level.offsets, new_level.total)
+    result, which = sort_rows(x, level, new_level, new_level.total, descending)
+    return write_result(result, out), which, new_level
 
 
 def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
@@ -170,11 +170,11 @@ def _pick_tensors(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor,
 
 def _numbers(offsets: list[torch.Tensor]) -> tuple[Array, tuple[Level, ...]]:
     """A number for each row, which a verb of the core moves, and the levels above them."""
-    levels = tuple(level_of(each.cpu().numpy()) for each in offsets)
+    levels = tuple(level_of(item.cpu().numpy()) for item in offsets)
     return np.arange(levels[-1].total), levels
 
 
-def _moved_by(schema: str, run: Any, kept: Any) -> Any:
+def _moved_by(schema: str, run: Any, sizes_of: Any) -> Any:
     """A registered op that gives the numbers of the rows that a verb picks, and the offsets over them.
 
     `kept(offsets, *args)` gives the sizes that are known, None where the numbers say them: how many rows,
@@ -184,11 +184,11 @@ def _moved_by(schema: str, run: Any, kept: Any) -> Any:
 
     def fake(offsets: list[torch.Tensor], *args: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
         context = torch.library.get_ctx()
-        sizes = kept(offsets, *args)
-        least = (0, *(1 for _ in sizes[1:]))
+        sizes = sizes_of(offsets, *args)
+        bounds = (0, *(1 for _ in sizes[1:]))
         rows, *nest = (
             blank(offsets[0], context.new_dynamic_size(min=low) if size is None else size)
-            for size, low in zip(sizes, least, strict=True)
+            for size, low in zip(sizes, bounds, strict=True)
         )
         return rows, nest
 
@@ -238,13 +238,13 @@ _column_places = _moved_by(
 
 def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[Any, ...]:
     """Levels over so many rows, from offsets that the core made."""
-    counts = [*(each.shape[0] - 1 for each in offsets[1:]), rows]
-    return tuple(TracedLevel(each, count) for each, count in zip(offsets, counts, strict=True))
+    counts = [*(item.shape[0] - 1 for item in offsets[1:]), rows]
+    return tuple(TracedLevel(item, count) for item, count in zip(offsets, counts, strict=True))
 
 
 def _move_rows(x: torch.Tensor, levels: Any, op: Any, *args: Any) -> tuple[torch.Tensor, Any]:
-    rows, picked = op([offsets_of(level) for level in levels], *args)
-    return _picked_rows(x, rows), _nested(picked, rows.shape[0]) if picked else ()
+    rows, starts = op([offsets_of(level) for level in levels], *args)
+    return _picked_rows(x, rows), _nested(starts, rows.shape[0]) if starts else ()
 
 
 def _picked_rows(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -271,20 +271,22 @@ def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]
     return _move_rows(x, levels, _gather_places, _index(index, count_of(levels[0])))
 
 
-def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int) -> tuple[torch.Tensor, Any]:
+def gather_axis(
+    x: torch.Tensor, levels: Any, indices: Any, dim: int, batch_depth: int
+) -> tuple[torch.Tensor, Any]:
     """Items of an axis by a row of numbers, or those of each sequence by the numbers of a Ragged."""
     depth = len(levels)
     ids, nest = (indices._values, indices._levels) if isinstance(indices, RaggedBase) else (indices, ())
     ids = as_index(ids)
-    if len(nest) != shared or shared > 1 or (shared and at != 1):
+    if len(nest) != batch_depth or batch_depth > 1 or (batch_depth and dim != 1):
         raise value_error(
             "indices", "a graph takes one row of them, or a Ragged of one level with batch_dims=1"
         )
-    if at > depth:
-        return pick(x, _level_numbers(ids, x), at - depth), levels
-    if at == 0:
+    if dim > depth:
+        return pick(x, _level_numbers(ids, x), dim - depth), levels
+    if dim == 0:
         return gather(x, levels, ids)
-    starts, lengths = offsets_of(levels[at - 1])[:-1], offsets_of(levels[at - 1]).diff()
+    starts, lengths = offsets_of(levels[dim - 1])[:-1], offsets_of(levels[dim - 1]).diff()
     ids = _level_numbers(ids, starts)
     if nest:
         owners = tracing.as_traced(nest[0]).row_ids
@@ -296,25 +298,25 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
         places, width = (starts[:, None] + ids).reshape(-1), ids.shape[0]
         count = starts.shape[0]
         inner = TracedLevel(torch.arange(count + 1) * width, count * width)
-    values, below = (_picked_rows(x, places), ()) if at == depth else gather(x, levels[at:], places)
-    return values, (*levels[: at - 1], inner, *below)
+    values, inner_levels = (_picked_rows(x, places), ()) if dim == depth else gather(x, levels[dim:], places)
+    return values, (*levels[: dim - 1], inner, *inner_levels)
 
 
 def gather_row(x: torch.Tensor, levels: Any, i: int) -> tuple[torch.Tensor, Any]:
     """Sequence i and the levels below: a copy."""
-    values, picked = gather(x, levels, [i])
-    return values, picked[1:]
+    values, nest = gather(x, levels, [i])
+    return values, nest[1:]
 
 
 def gather_window(x: torch.Tensor, levels: Any, window: slice, index: Any = None) -> tuple[torch.Tensor, Any]:
     """A slice of every sequence, or of those of an index."""
-    picked = None if index is None else _index(index, count_of(levels[0]))
-    return _move_rows(x, levels, _window_places, window.start, window.stop, window.step, picked)
+    sequences = None if index is None else _index(index, count_of(levels[0]))
+    return _move_rows(x, levels, _window_places, window.start, window.stop, window.step, sequences)
 
 
-def gather_column(x: torch.Tensor, levels: Any, at: int) -> tuple[torch.Tensor, Any]:
-    """Item `at` of every sequence, and the levels below."""
-    return _move_rows(x, levels, _column_places, at)
+def gather_column(x: torch.Tensor, levels: Any, position: int) -> tuple[torch.Tensor, Any]:
+    """Item `position` of every sequence, and the levels below."""
+    return _move_rows(x, levels, _column_places, position)
 
 
 def repeat(x: torch.Tensor, levels: Any, times: Any) -> tuple[torch.Tensor, Any]:
@@ -325,7 +327,7 @@ def repeat(x: torch.Tensor, levels: Any, times: Any) -> tuple[torch.Tensor, Any]
 def concat_levels(levels: list[Any]) -> Any:
     """The sequences of each level after those of the one before it."""
     lengths = torch.cat([offsets_of(level).diff() for level in levels])
-    return TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), sum(each.total for each in levels))
+    return TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), sum(item.total for item in levels))
 
 
 def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[torch.Tensor, Any]:
@@ -334,9 +336,9 @@ def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[tor
     offsets = torch.stack([offsets_of(level) for level in levels]).sum(0)
     places, begins = [], offsets[:-1]
     for level in levels:
-        traced = tracing.as_traced(level)
-        places.append(begins.index_select(0, traced.row_ids) + traced.positions)
-        begins = begins + traced.lengths
+        graph_level = tracing.as_traced(level)
+        places.append(begins.index_select(0, graph_level.row_ids) + graph_level.positions)
+        begins = begins + graph_level.lengths
     result = torch.empty_like(rows).index_copy(0, _level_numbers(torch.cat(places), rows), rows)
     return result, TracedLevel(offsets, rows.shape[0])
 
@@ -344,37 +346,37 @@ def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[tor
 # Rectangles, masks and what a level says.
 
 
-def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
+def pad(x: torch.Tensor, levels: Any, *args: Any, **kwargs: Any) -> Any:
     """A rectangle of sequences, whose widths are worked out when the graph runs, unless they are given."""
-    options = PadOptions(*given, **named)
+    options = PadOptions(*args, **kwargs)
     if options.dtype is not None:
         x = outside.cast(x, options.dtype, "values")
     if options.out is not None:
         check_out(options.out, x.dtype)
-    kept = ints_per_level(options.max_len, "max_len", len(levels))
+    caps = ints_per_level(options.max_len, "max_len", len(levels))
     sizes = options.sizes
     if sizes is None:
         multiple = options.pad_to_multiple
-        sizes = [_width(level, n, multiple) for level, n in zip(levels, kept, strict=True)]
-    slots = (tuple(levels), sizes, tuple(-1 if n is None else n for n in kept))
+        sizes = [_width(level, n, multiple) for level, n in zip(levels, caps, strict=True)]
+    slots = (tuple(levels), sizes, tuple(-1 if n is None else n for n in caps))
     ends = (options.padding_side, options.truncate)
     fill = options.fill
     row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
-    apart = row is not None and (row.ndim > 0 or row.requires_grad)  # put in behind, by torch
-    number = None if apart else fill if row is None else row.item()
+    by_torch = row is not None and (row.ndim > 0 or row.requires_grad)  # put in behind, by torch
+    number = None if by_torch else fill if row is None else row.item()
     block = pad_rows(x, *slots, *ends, number, options.max_bytes)
     marks: Any = None
-    if options.mask or apart:
-        there = torch.ones(x.shape[0], dtype=torch.bool, device=x.device)
-        marks = pad_rows(there, *slots, *ends, None, options.max_bytes)
-    if row is not None and apart:
+    if options.mask or by_torch:
+        ones = torch.ones(x.shape[0], dtype=torch.bool, device=x.device)
+        marks = pad_rows(ones, *slots, *ends, None, options.max_bytes)
+    if row is not None and by_torch:
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
         block = torch.where(wide, block, row)
     block = write_result(block, options.out)
     return (block, marks) if options.mask else block
 
 
-def gather_dense(x: torch.Tensor, levels: Any, indices: Any, positions: bool, *given: Any) -> tuple[Any, ...]:
+def gather_dense(x: torch.Tensor, levels: Any, indices: Any, positions: bool, *args: Any) -> tuple[Any, ...]:
     """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`."""
     is_unseen = (
         isinstance(indices, torch.Tensor)
@@ -382,17 +384,17 @@ def gather_dense(x: torch.Tensor, levels: Any, indices: Any, positions: bool, *g
         and indices.device == x.device
         and indices.dtype is not torch.bool
     )
-    named, known = (_with_none(levels, indices), levels) if is_unseen else ((levels, indices), None)
-    rows, picked = (x, levels) if indices is None else gather(x, *named)
-    side, fill, max_len, cut, dtype, multiple, max_bytes = DenseOptions(*given)
-    kept = ints_per_level(max_len, "max_len", len(picked))
-    sizes = [_width(level, n, multiple) for level, n in zip(known or picked, kept, strict=True)]
+    arguments, sources = (_with_none(levels, indices), levels) if is_unseen else ((levels, indices), None)
+    rows, nest = (x, levels) if indices is None else gather(x, *arguments)
+    side, fill, max_len, cut, dtype, multiple, max_bytes = DenseOptions(*args)
+    caps = ints_per_level(max_len, "max_len", len(nest))
+    sizes = [_width(level, n, multiple) for level, n in zip(sources or nest, caps, strict=True)]
     ends: Any = (max_len, cut, None)
-    made = pad(rows, picked, side, fill, True, *ends, dtype, 1, max_bytes, sizes)
+    result = pad(rows, nest, side, fill, True, *ends, dtype, 1, max_bytes, sizes)
     if not positions:
-        return tuple(made)
-    places = level_array(picked[-1], "positions", x)
-    return (*made, pad(places, picked, side, None, False, *ends, None, 1, None, sizes))
+        return tuple(result)
+    places = level_array(nest[-1], "positions", x)
+    return (*result, pad(places, nest, side, None, False, *ends, None, 1, None, sizes))
 
 
 def _with_none(levels: Any, indices: torch.Tensor) -> tuple[Any, torch.Tensor]:
@@ -406,14 +408,14 @@ def _with_none(levels: Any, indices: torch.Tensor) -> tuple[Any, torch.Tensor]:
     return (TracedLevel(torch.cat((offsets, offsets[-1:])), total), *rest), ids
 
 
-def _width(level: Any, most: int | None, multiple: int) -> Any:
-    """How many slots the sequences of a level get, at most `most` and rounded up."""
+def _width(level: Any, max_len: int | None, multiple: int) -> Any:
+    """How many slots the sequences of a level get, at most `max_len` and rounded up."""
     if type(level) is Level:
-        width = level.longest if most is None else min(level.longest, most)
+        width = level.longest if max_len is None else min(level.longest, max_len)
         return -(-width // multiple) * multiple
     widest: Any = longest(level.offsets)
-    if most is not None:
-        widest = widest.clamp(max=most)
+    if max_len is not None:
+        widest = widest.clamp(max=max_len)
     return (-(-widest // multiple) * multiple).item()
 
 
@@ -427,7 +429,7 @@ def unpad(
 
 def mask_to_level(mask: Any, padding_side: str) -> Any:
     """The level that a mask of a padded block shows."""
-    return TracedLevel(_from_mask.registered(torch.as_tensor(mask), padding_side), None)
+    return TracedLevel(_from_mask.torch_op(torch.as_tensor(mask), padding_side), None)
 
 
 _from_mask: AutogradOp = AutogradOp(
@@ -444,7 +446,7 @@ def mask(
     width: int | None,
     multiple: int,
     max_bytes: int | None,
-    beside: Any,
+    model: Any,
 ) -> Any:
     """True where a rectangle of the sequences holds data; an array beside an array."""
     lengths = offsets_of(level).diff()[:, None]
@@ -456,40 +458,40 @@ def mask(
         columns = width
         torch._assert_async((lengths <= width).all(), f"lengths: a sequence has rows over width={width}")
     places = torch.arange(columns)
-    there = places < lengths if padding_side == "right" else places >= columns - lengths
-    return there.numpy() if type(beside) is np.ndarray else _level_numbers(there, beside)
+    marks = places < lengths if padding_side == "right" else places >= columns - lengths
+    return marks.numpy() if type(model) is np.ndarray else _level_numbers(marks, model)
 
 
 def block_mask(
     level: Any,
     dtype: Any,
-    before: int | None,
-    behind: int | None,
+    lookback: int | None,
+    lookahead: int | None,
     out: Any,
     max_bytes: int | None,
-    beside: Any = None,
+    model: Any = None,
 ) -> Any:
     """Which rows may look at which."""
     kind = torch.bool if dtype is bool else dtype
     if not isinstance(kind, torch.dtype) or kind.is_complex:
         raise type_error("dtype", f"expected a torch.dtype of bool, integers or floats, got {dtype!r}")
-    traced = tracing.as_traced(level)
-    ids, places = traced.row_ids, torch.arange(traced.total)
-    ahead = places[None] - places[:, None]
-    there = ids[None] == ids[:, None]
-    if before is not None:
-        there = there & (ahead >= -before)
-    if behind is not None:
-        there = there & (ahead <= behind)
-    mask = torch.where(there, 0.0, -torch.inf).to(kind) if kind.is_floating_point else there.to(kind)
-    return write_result(_level_numbers(mask, beside), out)
+    graph_level = tracing.as_traced(level)
+    ids, places = graph_level.row_ids, torch.arange(graph_level.total)
+    distance = places[None] - places[:, None]
+    marks = ids[None] == ids[:, None]
+    if lookback is not None:
+        marks = marks & (distance >= -lookback)
+    if lookahead is not None:
+        marks = marks & (distance <= lookahead)
+    mask = torch.where(marks, 0.0, -torch.inf).to(kind) if kind.is_floating_point else marks.to(kind)
+    return write_result(_level_numbers(mask, model), out)
 
 
-def level_array(level: Any, name: str, beside: Any) -> Any:
+def level_array(level: Any, name: str, model: Any) -> Any:
     """The row ids, positions, lengths or int32 offsets of a level: a tensor, but beside an array an array."""
-    traced = tracing.as_traced(level)
-    numbers = traced.offsets.int() if name == "offsets32" else getattr(traced, name)
-    return numbers.numpy() if type(beside) is np.ndarray else _level_numbers(numbers, beside)
+    graph_level = tracing.as_traced(level)
+    numbers = graph_level.offsets.int() if name == "offsets32" else getattr(graph_level, name)
+    return numbers.numpy() if type(model) is np.ndarray else _level_numbers(numbers, model)
 
 
 # Values.
@@ -497,8 +499,8 @@ def level_array(level: Any, name: str, beside: Any) -> Any:
 
 def ufunc(function: Any, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """A ufunc by the torch function of its name; a size among its inputs stays a size of the graph."""
-    given = [torch.scalar_tensor(x, dtype=torch.int64) if type(x) is int else x for x in inputs]
-    return outside.ufunc(function, given, kwargs)
+    operands = [torch.scalar_tensor(x, dtype=torch.int64) if type(x) is int else x for x in inputs]
+    return outside.ufunc(function, operands, kwargs)
 
 
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
@@ -506,22 +508,22 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     return _picked_rows(x, torch.as_tensor(rows))
 
 
-def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
+def row_as(value: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor."""
-    if isinstance(given, (bool, int, float)):
-        if not _fits(given, x.dtype):
-            raise value_error(argument, f"{given} does not fit {x.dtype}")
-        return torch.full((1, *x.shape[1:]), given, dtype=x.dtype)
-    return _row(given, x, argument).expand(1, *x.shape[1:])
+    if isinstance(value, (bool, int, float)):
+        if not _fits(value, x.dtype):
+            raise value_error(argument, f"{value} does not fit {x.dtype}")
+        return torch.full((1, *x.shape[1:]), value, dtype=x.dtype)
+    return _row(value, x, argument).expand(1, *x.shape[1:])
 
 
-def _row(given: Any, x: torch.Tensor, argument: str) -> torch.Tensor:
+def _row(value: Any, x: torch.Tensor, argument: str) -> torch.Tensor:
     """What is no plain number as a scalar or a row of the dtype of a tensor."""
-    if isinstance(given, (str, bytes, dict, set)):
-        raise value_error(argument, f"{given!r} does not fit {x.dtype}")
-    row = torch.as_tensor(given)
-    if row.is_floating_point() and not hasattr(given, "dtype"):  # Python's floats in full
-        row = torch.as_tensor(given, dtype=torch.float64)
+    if isinstance(value, (str, bytes, dict, set)):
+        raise value_error(argument, f"{value!r} does not fit {x.dtype}")
+    row = torch.as_tensor(value)
+    if row.is_floating_point() and not hasattr(value, "dtype"):  # Python's floats in full
+        row = torch.as_tensor(value, dtype=torch.float64)
     return outside.cast(as_row(row, x.shape[1:], argument), x.dtype, argument)
 
 

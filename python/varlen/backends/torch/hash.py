@@ -25,7 +25,7 @@ def hash(ids: torch.Tensor, seed: int) -> torch.Tensor:
 
 def ngrams(n: int, keys: torch.Tensor, level: Level) -> tuple[torch.Tensor, Level]:
     """A hash of every n consecutive keys of a sequence, and the level of them."""
-    pair: tuple[torch.Tensor, Level] = _call_keys(lambda each: _core.ngrams(n, each, level), keys, "keys")
+    pair: tuple[torch.Tensor, Level] = _call_keys(lambda rows: _core.ngrams(n, rows, level), keys, "keys")
     return pair
 
 

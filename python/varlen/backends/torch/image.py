@@ -7,8 +7,8 @@ import torch
 
 def pad_images(images: torch.Tensor, padding: tuple[int, int, int, int]) -> torch.Tensor:
     """Images with zeros around them: up, left, below, right."""
-    up, left, below, right = padding
-    return torch.nn.functional.pad(images, (left, right, up, below))
+    top, left, bottom, right = padding
+    return torch.nn.functional.pad(images, (left, right, top, bottom))
 
 
 def patches(images: torch.Tensor, size: tuple[int, int], stride: tuple[int, int]) -> torch.Tensor:

@@ -40,22 +40,22 @@ def list2dense(
         row = 0 if is_zero(fill) else fill_row(fill, first.dtype, tuple(first.shape[1:]))
         arrays = [as_numpy(tensor) for tensor in tensors]
         rows, marks = _core.list2dense(arrays, pad_to_multiple, row, *options, max_bytes)
-        block, there = from_memory(rows, first), like(marks, first)
+        block, flags = from_memory(rows, first), like(marks, first)
     else:
         values, levels = from_list(tensors, dtype)
         numbers = _core.ragged2list(np.arange(len(values)), levels)
         limit = byte_limit(max_bytes, values)
         rows, marks = _core.list2dense(numbers, pad_to_multiple, 0, *options, limit)
-        there = like(marks, values)
+        flags = like(marks, values)
         blank = fill_of(fill, values)
         if len(values):
-            wide = there.reshape(there.shape + (1,) * (values.ndim - 1))
+            wide = flags.reshape(flags.shape + (1,) * (values.ndim - 1))
             block = torch.where(wide, values[like(rows, values)], blank)
         else:
             shape = (*rows.shape, *values.shape[1:])
             block = torch.cat([blank.expand(shape), values.reshape(0, *shape[1:])])
     block = write_result(block, out)
-    return (block, there) if mask else block
+    return (block, flags) if mask else block
 
 
 def list2ragged(tensors: Any, dtype: Any = None, out: Any = None) -> tuple[torch.Tensor, Levels]:

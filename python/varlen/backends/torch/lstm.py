@@ -30,19 +30,19 @@ def _shapes(
 ) -> tuple[torch.Tensor, ...]:
     depth, directions, nO = H0.shape
     rows = X.shape[0]
-    each = (depth, directions, rows, nO)
+    shape = (depth, directions, rows, nO)
     return (
         X.new_empty((rows, directions * nO)),
-        X.new_empty(each),
+        X.new_empty(shape),
         X.new_empty((depth, directions, rows, 4 * nO)),
-        X.new_empty(each),
-        X.new_empty(each),
+        X.new_empty(shape),
+        X.new_empty(shape),
     )
 
 
-def _gradient(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    params, X, *state = seen.saved
-    dX, d_params, dH0, dC0 = _lstm_back(d.contiguous(), params, X, *state, seen.rest[0])
+def _gradient(context: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    params, X, *state = context.saved
+    dX, d_params, dH0, dC0 = _lstm_back(d.contiguous(), params, X, *state, context.rest[0])
     return d_params, dH0, dC0, dX
 
 
@@ -86,12 +86,12 @@ def lstm(
     params: torch.Tensor, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
     """The forward pass: Y, and the state that `backprop_lstm` takes."""
-    given = []
+    arguments = []
     for name, x in (("params", params), ("H0", H0), ("C0", C0), ("X", X)):
         if not isinstance(x, torch.Tensor):
             raise type_error(name, f"expected a tensor as params, got {type(x).__name__}")
-        given.append(_on_cpu(x, name))
-    result, *state = _lstm(*given, sizes)
+        arguments.append(_on_cpu(x, name))
+    result, *state = _lstm(*arguments, sizes)
     return result, (X, *state)
 
 

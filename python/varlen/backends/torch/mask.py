@@ -23,34 +23,34 @@ def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
 
 def mask(level: Level, *options: Any) -> Any:
     """True where a rectangle of the sequences holds data: as that of arrays, on the device of the last."""
-    *sizes, beside = options
-    beside = beside.detach()  # whoever follows its numbers does not follow lengths
-    if on_host(beside) or not is_plain_tensor(beside):
-        return like(arrays.mask(level, *sizes), beside)
-    made: Any = on_tensors(_core.mask, level, *arrays.sizes_of(*sizes), beside)
-    return like(arrays.mask(level, *sizes), beside) if made is NotImplemented else made
+    *sizes, model = options
+    model = model.detach()  # whoever follows its numbers does not follow lengths
+    if on_host(model) or not is_plain_tensor(model):
+        return like(arrays.mask(level, *sizes), model)
+    result: Any = on_tensors(_core.mask, level, *arrays.sizes_of(*sizes), model)
+    return like(arrays.mask(level, *sizes), model) if result is NotImplemented else result
 
 
-def level_array(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
+def level_array(level: Level, name: str, model: torch.Tensor) -> torch.Tensor:
     """The row ids, positions, lengths or int32 offsets of a level, on the device of another tensor."""
-    beside = beside.detach()  # whoever follows its numbers does not follow lengths
-    if not on_host(beside) and is_plain_tensor(beside):
-        made: Any = on_tensors(_core.level_numbers, level, name, beside)
-        if made is not NotImplemented:
-            return made
-    return like(getattr(level, name), beside)
+    model = model.detach()  # whoever follows its numbers does not follow lengths
+    if not on_host(model) and is_plain_tensor(model):
+        result: Any = on_tensors(_core.level_numbers, level, name, model)
+        if result is not NotImplemented:
+            return result
+    return like(getattr(level, name), model)
 
 
 def block_mask(
     level: Level,
     dtype: Any,
-    before: int | None,
-    behind: int | None,
+    lookback: int | None,
+    lookahead: int | None,
     out: Any,
     max_bytes: int | None,
-    beside: Any = None,
+    model: Any = None,
 ) -> torch.Tensor:
-    """Which rows may look at which, on the device of `beside` where that is a tensor, or written to `out`."""
+    """Which rows may look at which, on the device of `model` where that is a tensor, or written to `out`."""
     import torch
 
     kind = torch.bool if dtype is bool else dtype
@@ -63,17 +63,19 @@ def block_mask(
         pair = as_numpy(
             torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)
         )
-    place = beside if out is None else out
+    place = model if out is None else out
     if isinstance(place, torch.Tensor):
         place = place.detach()  # whoever follows its numbers does not follow lengths
     if isinstance(place, torch.Tensor) and not on_host(place) and is_plain_tensor(place):
         with nullcontext() if out is None else writing(out):
-            made: Any = on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, place)
-        if made is not NotImplemented:
-            return made if out is None else out
+            result: Any = on_tensors(
+                _core.block_mask, level, pair, lookback, lookahead, out, max_bytes, place
+            )
+        if result is not NotImplemented:
+            return result if out is None else out
     if out is None:
-        mask = tensor_of(_core.block_mask(level, pair, before, behind, None, max_bytes), kind)
-        return mask.to(beside.device) if isinstance(beside, torch.Tensor) else mask
+        mask = tensor_of(_core.block_mask(level, pair, lookback, lookahead, None, max_bytes), kind)
+        return mask.to(model.device) if isinstance(model, torch.Tensor) else mask
     with writing(out):
-        _core.block_mask(level, pair, before, behind, as_numpy(out), max_bytes)
+        _core.block_mask(level, pair, lookback, lookahead, as_numpy(out), max_bytes)
     return out

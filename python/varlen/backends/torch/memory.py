@@ -112,13 +112,13 @@ def apply_rows(
 ) -> tuple[torch.Tensor, T]:
     """What `call`, which only moves rows, makes of a tensor; autograd and devices included."""
     if on_host(tensor) and is_plain_tensor(tensor):
-        moved, rest = call(as_numpy(tensor))
-        return tensor_of(moved, tensor.dtype), rest
+        array, rest = call(as_numpy(tensor))
+        return tensor_of(array, tensor.dtype), rest
     rows = np.arange(len(tensor))
-    picked, rest = call(rows)
-    if picked.size and np.shares_memory(picked, rows):
-        return tensor[int(picked[0]) : int(picked[-1]) + 1], rest
-    return tensor[like(picked, tensor)], rest
+    index, rest = call(rows)
+    if index.size and np.shares_memory(index, rows):
+        return tensor[int(index[0]) : int(index[-1]) + 1], rest
+    return tensor[like(index, tensor)], rest
 
 
 def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
@@ -127,18 +127,18 @@ def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str 
         raise value_error(
             argument, "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
         )
-    known = core_dtype(dtype)
+    core_kind = core_dtype(dtype)
     with suspend_modes():
-        if known is not None:
+        if core_kind is not None:
             numbers = _host_fill(fill, argument) if isinstance(fill, torch.Tensor) else fill
-            row: np.ndarray = _core.fill_row(numbers, known, shape, argument)[0, ...]
+            row: np.ndarray = _core.fill_row(numbers, core_kind, shape, argument)[0, ...]
             return row.view(np.int16) if dtype is torch.bfloat16 else row
         try:
-            given = exactly(fill)
+            value = exactly(fill)
         except (RuntimeError, TypeError, ValueError):
             raise value_error(argument, f"{short(fill)} does not fit {dtype}") from None
-        whole = cast_tensor(as_row(given, shape, argument), dtype, argument).expand(shape)
-        return as_numpy(whole.contiguous().cpu())
+        tensor = cast_tensor(as_row(value, shape, argument), dtype, argument).expand(shape)
+        return as_numpy(tensor.contiguous().cpu())
 
 
 def _host_fill(fill: torch.Tensor, argument: str) -> torch.Tensor:
@@ -161,17 +161,17 @@ def core_dtype(dtype: torch.dtype) -> Any:
     return None if name is None else np.dtype(name)
 
 
-def as_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Tensor:
+def as_row(value: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Tensor:
     """One number, of whatever axes, as a scalar; a row as it is."""
-    if given.numel() == 1:
-        return given.reshape(())
-    axes = tuple(given.shape)
+    if value.numel() == 1:
+        return value.reshape(())
+    axes = tuple(value.shape)
     if len(shape) == 0:
         raise value_error(argument, f"expected one number, got shape {axes}")
-    behind = tuple(shape)[len(shape) - len(axes) :] if len(axes) <= len(shape) else ()
-    if len(behind) != len(axes) or any(n not in (1, most) for n, most in zip(axes, behind, strict=True)):
+    tail = tuple(shape)[len(shape) - len(axes) :] if len(axes) <= len(shape) else ()
+    if len(tail) != len(axes) or any(n not in (1, size) for n, size in zip(axes, tail, strict=True)):
         raise value_error(argument, f"shape {axes} does not broadcast to a row of shape {tuple(shape)}")
-    return given
+    return value
 
 
 def readable(tensor: torch.Tensor) -> np.ndarray:
@@ -203,11 +203,11 @@ def device_of(tensor: torch.Tensor) -> str:
 
 def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> torch.Tensor:
     """A tensor on a device: itself where it lies there."""
-    there = device_named(device)
+    target = device_named(device)
     try:
-        return tensor.to(there, non_blocking=non_blocking)
+        return tensor.to(target, non_blocking=non_blocking)
     except AssertionError as error:  # so says a build of torch that knows no such devices
-        raise value_error("device", f"torch has no {there} here: {error}") from error
+        raise value_error("device", f"torch has no {target} here: {error}") from error
 
 
 def device_named(device: Any) -> torch.device:
@@ -236,9 +236,9 @@ def from_memory(array: np.ndarray, tensor: torch.Tensor) -> torch.Tensor:
     return tensor_of(array, tensor.dtype)
 
 
-def row_as(given: Any, tensor: torch.Tensor, argument: str) -> torch.Tensor:
+def row_as(value: Any, tensor: torch.Tensor, argument: str) -> torch.Tensor:
     """What broadcasts to a row, as one row (1, ...) of the dtype of a tensor; autograd follows."""
-    return fill_of(given, tensor, argument).expand(1, *tensor.shape[1:])
+    return fill_of(value, tensor, argument).expand(1, *tensor.shape[1:])
 
 
 def to_state(tensor: torch.Tensor) -> tuple[str, np.ndarray, bool]:
@@ -265,8 +265,8 @@ def dtype_of(dtype: Any) -> np.dtype:
 
 def _numpy_name(dtype: torch.dtype) -> str | None:
     name = str(dtype).removeprefix("torch.")
-    known = hasattr(np, name) and name not in ("bool", "complex32")
-    return {"bool": "bool"}.get(name, name if known else None)
+    has_name = hasattr(np, name) and name not in ("bool", "complex32")
+    return {"bool": "bool"}.get(name, name if has_name else None)
 
 
 def _raise_dtype(name: str) -> NoReturn:
@@ -283,36 +283,36 @@ def split(tensor: torch.Tensor, level: Level) -> list[torch.Tensor]:
     return list(tensor.split(level.lengths.tolist()))
 
 
-def as_tensor(given: Any, argument: str) -> torch.Tensor:
+def as_tensor(value: Any, argument: str) -> torch.Tensor:
     """What was given as a tensor: itself, or one that shares the memory of an array."""
-    return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))
+    return value if isinstance(value, torch.Tensor) else tensor_of(rows_of_array(value, argument))
 
 
-def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
+def fill_of(value: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
     """A number as a scalar, or a row, as a tensor of the dtype of x and beside it; autograd follows."""
     shape = tuple(x.shape[1:])
-    if is_followed(given):
-        return cast_tensor(as_row(given, shape, argument), x.dtype, argument).to(x.device)
-    blank = fill_row(given, x.dtype, () if _is_one(given) else shape, argument)
+    if is_followed(value):
+        return cast_tensor(as_row(value, shape, argument), x.dtype, argument).to(x.device)
+    blank = fill_row(value, x.dtype, () if _is_one(value) else shape, argument)
     with constants_device(x):
         return tensor_of(blank, x.dtype).to(x.device)
 
 
-def _is_one(given: Any) -> bool:
+def _is_one(value: Any) -> bool:
     """Whether it is one number, of whatever axes."""
-    if isinstance(given, (bool, int, float, complex)):
+    if isinstance(value, (bool, int, float, complex)):
         return True
     try:
-        return math.prod(np.shape(given)) == 1
+        return math.prod(np.shape(value)) == 1
     except (RuntimeError, ValueError):  # neither a number nor a row
         return False
 
 
-def number_of(given: Any, argument: str) -> Any:
+def number_of(value: Any, argument: str) -> Any:
     """A number of Python, given as one or as a list, an array or a tensor of one."""
-    if given is None or isinstance(given, (bool, int, float, complex)):
-        return given  # a graph cannot ask its own numbers for attributes
-    numbers = given if hasattr(given, "item") else np.asarray(refuse_mask(given, argument))
+    if value is None or isinstance(value, (bool, int, float, complex)):
+        return value  # a graph cannot ask its own numbers for attributes
+    numbers = value if hasattr(value, "item") else np.asarray(refuse_mask(value, argument))
     refuse_mask(numbers, argument)
     if math.prod(numbers.shape) != 1:
         raise value_error(argument, f"expected one number, got shape {tuple(numbers.shape)}")
@@ -327,18 +327,18 @@ def byte_limit(max_bytes: Any, rows: torch.Tensor) -> int | None:
     return min(as_int(max_bytes, "max_bytes") * 8 // width, LARGEST)
 
 
-def float_of(given: Any, argument: str) -> float:
+def float_of(value: Any, argument: str) -> float:
     """A number that no gradient goes through, as a float of Python."""
-    if isinstance(given, torch.Tensor) and not is_followed(given):
-        given = given.detach()
-    return as_float(given, argument)
+    if isinstance(value, torch.Tensor) and not is_followed(value):
+        value = value.detach()
+    return as_float(value, argument)
 
 
-def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
+def number_as(value: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
     """One number that somebody follows, in the dtype of x and beside it, without axes."""
-    if given.numel() != 1:
-        raise value_error(argument, f"expected one number, got shape {tuple(given.shape)}")
-    return cast_tensor(given, x.dtype, argument).to(x.device).reshape(())
+    if value.numel() != 1:
+        raise value_error(argument, f"expected one number, got shape {tuple(value.shape)}")
+    return cast_tensor(value, x.dtype, argument).to(x.device).reshape(())
 
 
 def fill_where(x: torch.Tensor, gaps: np.ndarray, fill: Any) -> torch.Tensor:

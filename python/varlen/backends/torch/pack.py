@@ -75,11 +75,11 @@ def padded2ragged(
     """The sequences of a time-major block, end to end: the values and their level."""
     steps, columns = data.shape[:2]
 
-    def moved(rows: np.ndarray) -> tuple[np.ndarray, Level]:
+    def move(rows: np.ndarray) -> tuple[np.ndarray, Level]:
         block = rows.reshape(steps, columns, *rows.shape[1:])
         return _core.padded2ragged(block, size_at_t, lengths, indices)
 
-    return apply_rows(data.reshape(steps * columns, *data.shape[2:]), moved)
+    return apply_rows(data.reshape(steps * columns, *data.shape[2:]), move)
 
 
 def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
@@ -87,29 +87,29 @@ def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
     if on_host(x) and is_plain_tensor(x):
         packed = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
         return tensor_of(packed, x.dtype)
-    rows, back = _permutations(table)
-    return _record_pack(x, rows, back)
+    rows, inverse = _permutations(table)
+    return _record_pack(x, rows, inverse)
 
 
 def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
     """Packed rows in the order of their sequences."""
     if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
-    rows, back = _permutations(table)
-    return _record_pack(x, back, rows)
+    rows, inverse = _permutations(table)
+    return _record_pack(x, inverse, rows)
 
 
-def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
-    """x[rows], where `rows` is a permutation and `back` its inverse: the gradient is such a one too."""
+def permute_rows(x: torch.Tensor, rows: Any, inverse: Any) -> torch.Tensor:
+    """x[rows], where `rows` is a permutation and `inverse` its inverse: the gradient is such a one too."""
     if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
-    return _record_pack(x, _indices(rows), _indices(back))
+    return _record_pack(x, _indices(rows), _indices(inverse))
 
 
-def _record_pack(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
+def _record_pack(x: torch.Tensor, rows: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
     if x.device.type not in ("cpu", "cuda", "meta") or x.is_complex():
         return pick(x, rows.to(x.device))
-    result: torch.Tensor = _permute(x, rows, back)
+    result: torch.Tensor = _permute(x, rows, inverse)
     return result
 
 

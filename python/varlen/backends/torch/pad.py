@@ -56,49 +56,49 @@ class PadOptions(NamedTuple):
     sizes: Any = None
 
 
-def levels_of(given: Any) -> Levels:
+def levels_of(value: Any) -> Levels:
     """Levels as they are, or from tensors of their offsets."""
-    if type(given) is tuple and given and type(given[0]) is Level:
-        return given
-    return tuple(level_of(as_numpy(x.cpu()) if isinstance(x, torch.Tensor) else x) for x in given)
+    if type(value) is tuple and value and type(value[0]) is Level:
+        return value
+    return tuple(level_of(as_numpy(x.cpu()) if isinstance(x, torch.Tensor) else x) for x in value)
 
 
 def _run_pad(
-    x: Array, offsets: Any, sizes: Any, most: Any, side: str, cut: str, fill: Any, limit: Any
+    x: Array, offsets: Any, sizes: Any, caps: Any, side: str, cut: str, fill: Any, limit: Any
 ) -> Array:
     levels = levels_of(offsets)
-    most = None if set(most) == {-1} else _limits(most)
-    block: Array = _core.pad(x, levels, side, fill, False, most, cut, None, None, 1, limit, list(sizes))
+    caps = None if set(caps) == {-1} else _limits(caps)
+    block: Array = _core.pad(x, levels, side, fill, False, caps, cut, None, None, 1, limit, list(sizes))
     return block
 
 
-def _run_unpad(d: Any, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
+def _run_unpad(d: Any, offsets: Any, sizes: Any, caps: Any, total: int, side: str, cut: str) -> Array:
     levels = levels_of(offsets)
-    room = [size if count < 0 else min(size, count) for size, count in zip(sizes, most, strict=True)]
+    room = [size if count < 0 else min(size, count) for size, count in zip(sizes, caps, strict=True)]
     if not isinstance(d, np.ndarray):
         return _core.unpad(d, levels, side, None, room, cut)
     if all(map(operator.le, map(_LONGEST, levels), room)):
         return _core.unpad(d, levels, side)
-    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(most), cut, sizes=list(sizes))
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(caps), cut, sizes=list(sizes))
     result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
     result[rows[mask]] = d[mask]  # what was cut has no gradient
     return result
 
 
 def _unpad_elsewhere(
-    d: torch.Tensor, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str
+    d: torch.Tensor, offsets: Any, sizes: Any, caps: Any, total: int, side: str, cut: str
 ) -> torch.Tensor:
     """The rows of a rectangle on a device for which some were cut: these are zeros."""
     levels = levels_of(offsets)
-    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(most), cut, sizes=list(sizes))
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(caps), cut, sizes=list(sizes))
     flat = d.reshape(mask.size, *d.shape[len(levels) + 1 :])
     result = flat.new_zeros((total, *flat.shape[1:]))
     return result.index_copy_(0, like(rows[mask], d), flat[like(np.flatnonzero(mask), d)])
 
 
-def _limits(most: Any) -> list[int | None]:
+def _limits(caps: Any) -> list[int | None]:
     """How many rows of a sequence are kept, level by level; None is no limit."""
-    return [None if count < 0 else count for count in most]
+    return [None if count < 0 else count for count in caps]
 
 
 # A rectangle and its rows. `most` is how many rows of a sequence are kept at each level, -1 for all.
@@ -152,19 +152,19 @@ def pad(
         x = cast_tensor(x, dtype, "values")
     if out is not None:
         check_out(out, x.dtype)
-    given = (padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes)
+    options = (padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes)
     if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
-        return _pad_followed(x, levels, _new(PadOptions, given))
+        return _pad_followed(x, levels, _new(PadOptions, options))
     if out is None and fill is None:
-        result = on_tensors(_core.pad, x, levels, *given)
+        result = on_tensors(_core.pad, x, levels, *options)
         if result is not NotImplemented:
             return result
     row = None if fill is None else fill_row(fill, x.dtype, tuple(x.shape[1:]))
     if out is None:
-        return _pad_plain(x, levels, _new(PadOptions, given), row, None)
+        return _pad_plain(x, levels, _new(PadOptions, options), row, None)
     with writing(out):
-        to = as_numpy(out) if on_host(x) else out
-        result = _pad_plain(x, levels, _new(PadOptions, given), row, to)
+        target = as_numpy(out) if on_host(x) else out
+        result = _pad_plain(x, levels, _new(PadOptions, options), row, target)
     return (out, result[1]) if mask else out
 
 
@@ -202,13 +202,13 @@ def check_out(out: Any, dtype: torch.dtype) -> None:
 
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     side, fill, _, max_len, cut, out, _, multiple, max_bytes, sizes = options
-    asked: Any = options.mask
-    mask = asked if type(asked) is bool else _is_asked(asked)
+    mask_option: Any = options.mask
+    mask = mask_option if type(mask_option) is bool else _is_asked(mask_option)
     is_wider = max_len is not None and multiple != 1  # cut first, and wider than what is kept then
     if x.dtype in NAMELESS and has_no_name(x):
         bits = None if fill is None else fill_of(fill, x).view(bits_of(x.dtype))
-        made = _pad_followed(x.view(bits_of(x.dtype)), levels, options._replace(fill=bits, out=None))
-        block, marks = made if mask else (made, None)
+        result = _pad_followed(x.view(bits_of(x.dtype)), levels, options._replace(fill=bits, out=None))
+        block, marks = result if mask else (result, None)
         block = write_result(block.view(x.dtype), out)
         return (block, marks) if mask else block
     if is_wider or x.device.type not in ("cpu", "cuda", "meta"):
@@ -221,18 +221,18 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         widths = shape.shape[1:-1]
     else:
         widths = tuple(map(_LONGEST, levels))
-    most: tuple[int, ...] = (-1,) * len(levels)
+    caps: tuple[int, ...] = (-1,) * len(levels)
     if max_len is not None:
-        most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
+        caps = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
     blank = None if fill is None else fill_of(fill, x)
-    apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
-    value = None if fill is None or apart else number_of(fill, "fill")
-    block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
-    if apart:
-        there = _core.pad(
+    by_torch = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
+    value = None if fill is None or by_torch else number_of(fill, "fill")
+    block = pad_rows(x, tuple(levels), widths, caps, side, cut, value, max_bytes)
+    if by_torch:
+        ones = _core.pad(
             np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
         )
-        block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
+        block = torch.where(like(ones.reshape(ones.shape + (1,) * (x.ndim - 1)), x), block, blank)
     block = block if out is None else write_result(block, out)
     if mask and not isinstance(marks, torch.Tensor):
         marks = like(np.asarray(marks), x)
@@ -250,13 +250,13 @@ def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     """A rectangle of values on a device: the core says which row goes where, and torch picks it."""
     with_mask = _is_asked(options.mask)
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *options._replace(fill=None, mask=True, out=None))
-    there = like(marks, x)
+    mask = like(marks, x)
     source = at_least_one(x)
     blank = fill_of(0 if options.fill is None else options.fill, x)
-    wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
+    wide = mask.reshape(mask.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
     block = write_result(block, options.out)
-    return (block, there) if with_mask else block
+    return (block, mask) if with_mask else block
 
 
 def unpad(
@@ -267,8 +267,8 @@ def unpad(
         raise type_error("out", f"expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1
     plain = is_plain_tensor(block)
-    followed = not plain and block.device.type in ("cpu", "cuda", "meta")
-    if followed and out is None and not (block.dtype in NAMELESS and has_no_name(block)):
+    by_autograd = not plain and block.device.type in ("cpu", "cuda", "meta")
+    if by_autograd and out is None and not (block.dtype in NAMELESS and has_no_name(block)):
         # Refuses what does not fit.
         core_beside(block, levels, _core.unpad, (*block.shape[:depth], 0), levels, padding_side)
         sizes = tuple(map(int, block.shape[1:depth]))  # a tracer has tensors there
@@ -276,11 +276,11 @@ def unpad(
             block, tuple(levels), sizes, (-1,) * len(levels), levels[-1].total, padding_side, padding_side
         )
         return result
-    slots, trailing = block.shape[:depth], block.shape[depth:]
+    slots, row_shape = block.shape[:depth], block.shape[depth:]
     if plain and out is None:
-        moved: Any = on_tensors(_core.unpad, block, levels, padding_side)
-        if moved is not NotImplemented:
-            return moved
+        output: Any = on_tensors(_core.unpad, block, levels, padding_side)
+        if output is not NotImplemented:
+            return output
     if plain and on_host(block):
         if out is None:
             return tensor_of(_core.unpad(as_numpy(block), levels, padding_side), block.dtype)
@@ -289,11 +289,11 @@ def unpad(
         return out
     if plain and out is not None:
         with writing(out):
-            moved = on_tensors(_core.unpad, block, levels, padding_side, out)
-        if moved is not NotImplemented:
+            output = on_tensors(_core.unpad, block, levels, padding_side, out)
+        if output is not NotImplemented:
             return out
     numbers = np.arange(math.prod(slots)).reshape(slots)
-    picked = take(
-        block.reshape(math.prod(slots), *trailing), like(_core.unpad(numbers, levels, padding_side), block)
+    values = take(
+        block.reshape(math.prod(slots), *row_shape), like(_core.unpad(numbers, levels, padding_side), block)
     )
-    return write_result(picked, out)
+    return write_result(values, out)

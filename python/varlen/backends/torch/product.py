@@ -45,11 +45,11 @@ class _Product(torch.autograd.Function):  # type: ignore[misc]
         d = d.contiguous()
         da = db = None
         if ctx.needs_input_grad[0]:
-            swapped = B.with_transposed(not B.transposed)
-            da = product(b, B, d, D.with_transposed(True)) if A.transposed else product(d, D, b, swapped)
+            blocks = B.with_transposed(not B.is_transposed)
+            da = product(b, B, d, D.with_transposed(True)) if A.is_transposed else product(d, D, b, blocks)
         if ctx.needs_input_grad[2]:
-            swapped = A.with_transposed(not A.transposed)
-            db = product(d, D.with_transposed(True), a, A) if B.transposed else product(a, swapped, d, D)
+            blocks = A.with_transposed(not A.is_transposed)
+            db = product(d, D.with_transposed(True), a, A) if B.is_transposed else product(a, blocks, d, D)
         return da, None, db, None
 
 

@@ -30,16 +30,16 @@ def dtype_of_statistic(op: str, dtype: torch.dtype) -> torch.dtype:
     """Of what it gives."""
     if dtype.is_floating_point:
         return dtype
-    unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
-    return torch.float64 if op != "prod" else torch.uint64 if dtype in unsigned else torch.int64
+    unsigned_dtypes = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+    return torch.float64 if op != "prod" else torch.uint64 if dtype in unsigned_dtypes else torch.int64
 
 
 def _run(x: Array, offsets: Any, op: str, empty: Any, ddof: float) -> Array:
     return _core.reduce(op, x, offsets if type(offsets) is Level else level_of(offsets), empty, None, ddof)
 
 
-def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
-    (x, result), (offsets, op, _, ddof) = seen.saved, seen.rest
+def _gradient(context: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    (x, result), (offsets, op, _, ddof) = context.saved, context.rest
     return _gradient_of_rows(op, d, x, result, offsets, ddof)
 
 
@@ -76,10 +76,10 @@ statistic_rows: AutogradOp = AutogradOp(
 )
 
 
-def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    (d, x), (offsets,) = seen.saved, seen.rest
-    others, back = others_of(x, offsets)
-    return sums(multiply(h, others), offsets), back(h * repeat_rows(d, offsets, x.shape[0]))
+def _gradient_of_back_prod(context: SavedContext, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (d, x), (offsets,) = context.saved, context.rest
+    others, pullback = others_of(x, offsets)
+    return sums(multiply(h, others), offsets), pullback(h * repeat_rows(d, offsets, x.shape[0]))
 
 
 _back_prod: AutogradOp = AutogradOp(

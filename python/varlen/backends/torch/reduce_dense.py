@@ -35,8 +35,8 @@ def _fake(block: torch.Tensor, offsets: Any, width: Any, total: Any, op: str, *_
     return block.new_empty((block.shape[0], *block.shape[2:]), dtype=dtype)
 
 
-def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
-    offsets, width, total, op, side, *_ = seen.rest
+def _gradient(context: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    offsets, width, total, op, side, *_ = context.rest
     total = offsets.total if type(total) is int and total < 0 else total
     nest = (offsets,) if type(offsets) is Level else [offsets]
     rows = expand_rows(d, offsets, total, op)

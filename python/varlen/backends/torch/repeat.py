@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def _repeat_rows(x: np.ndarray, groups: Any, blocks: Any, total: int) -> np.ndarray:
-    over, each = level_of(groups), level_of(blocks)
-    times = over.lengths // np.maximum(each.lengths, 1)
-    return _core.gather(x, (each,), Level.from_lengths(times).row_ids)[0]
+    group_level, block_level = level_of(groups), level_of(blocks)
+    times = group_level.lengths // np.maximum(block_level.lengths, 1)
+    return _core.gather(x, (block_level,), Level.from_lengths(times).row_ids)[0]
 
 
 _expand_blocks: AutogradOp = AutogradOp(
@@ -45,14 +45,14 @@ _reduce_blocks: AutogradOp = AutogradOp(
 
 def repeat(x: torch.Tensor, levels: Levels, times: Level) -> tuple[torch.Tensor, Levels]:
     """The sequences of the first level, each as often as `times` is long, with the levels below them."""
-    below = _core.gather(np.empty((len(x), 0), np.uint8), levels, times.row_ids)[1]
+    inner_levels = _core.gather(np.empty((len(x), 0), np.uint8), levels, times.row_ids)[1]
     blocks = flatten_levels(levels)
-    return _expand_groups(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), below
+    return _expand_groups(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), inner_levels
 
 
 def _expand_groups(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
     if x.is_complex():
-        return in_parts(x, lambda each: _expand_groups(each, groups, blocks))
+        return in_parts(x, lambda part: _expand_groups(part, groups, blocks))
     if has_no_name(x):
         return by_bytes(x, lambda rows: _expand_groups(rows, groups, blocks))
     result: torch.Tensor = _expand_blocks(require_device(x, "x"), groups, blocks, groups.total)

@@ -33,8 +33,8 @@ _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 
 def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:
     """Of running sums and products."""
-    whole = torch.uint64 if x.dtype in _UNSIGNED else torch.int64
-    return x.new_empty(x.shape, dtype=x.dtype if x.dtype.is_floating_point else whole)
+    kind = torch.uint64 if x.dtype in _UNSIGNED else torch.int64
+    return x.new_empty(x.shape, dtype=x.dtype if x.dtype.is_floating_point else kind)
 
 
 def _run(op: str) -> Any:
@@ -78,8 +78,8 @@ def _run_found(x: Array, offsets: Array, op: str, exclusive: bool, reverse: bool
 
 def _run_extreme(x: Array, offsets: Array, op: str, exclusive: bool, reverse: bool) -> tuple[Array, Array]:
     level = level_of(offsets)
-    found = _core.scan(op, x, level, exclusive, reverse)
-    return found, _core.scan_which(found, level, exclusive, reverse)
+    extremes = _core.scan(op, x, level, exclusive, reverse)
+    return extremes, _core.scan_which(extremes, level, exclusive, reverse)
 
 
 _extreme: AutogradOp = AutogradOp(
@@ -92,13 +92,13 @@ _extreme: AutogradOp = AutogradOp(
 )
 
 
-def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
-    (which,), offsets = seen.saved, seen.rest[0]
+def _gradient_of_which(context: SavedContext, d: torch.Tensor) -> Any:
+    (which,), offsets = context.saved, context.rest[0]
     edges = offsets_of(offsets, d)
     starts = torch.repeat_interleave(edges[:-1], edges.diff(), output_size=which.shape[0])
     rows = starts.reshape(-1, *(1 for _ in which.shape[1:])) + which
-    there = which >= 0
-    return torch.where(there, d.gather(0, torch.where(there, rows, 0)), 0), None
+    marks = which >= 0
+    return torch.where(marks, d.gather(0, torch.where(marks, rows, 0)), 0), None
 
 
 _which_back: AutogradOp = AutogradOp(
@@ -113,13 +113,13 @@ _which_back: AutogradOp = AutogradOp(
 
 def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any]:
     """For each row the product of the others in its sequence, and its gradients."""
-    before, after = (_prod(x, offsets, True, reverse) for reverse in (False, True))
+    prefixes, suffixes = (_prod(x, offsets, True, reverse) for reverse in (False, True))
 
-    def back(d: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _prod_back(multiply(d, after), x, offsets, True, False)
-        return result + _prod_back(multiply(d, before), x, offsets, True, True)
+    def callback(d: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = _prod_back(multiply(d, suffixes), x, offsets, True, False)
+        return result + _prod_back(multiply(d, prefixes), x, offsets, True, True)
 
-    return before * after, back
+    return prefixes * suffixes, callback
 
 
 def scan(
@@ -140,18 +140,18 @@ def scan_extreme(
     op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Running extremes of a tensor, and the rows inside the sequences that hold them."""
-    found, which = _extreme(x, level, op, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse"))
-    return write_result(found, out), which
+    extremes, which = _extreme(x, level, op, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse"))
+    return write_result(extremes, out), which
 
 
 def backprop_cumprod(
     d: Any, x: Any, level: Level, exclusive: bool, reverse: bool, out: Any = None
 ) -> torch.Tensor:
     """The gradient of running products."""
-    for given, name in ((d, "dY"), (x, "X")):
-        if not isinstance(given, torch.Tensor):
-            raise type_error(name, f"expected a tensor as the other, got {type(given).__name__}")
-        require_device(given, name)
+    for tensor, name in ((d, "dY"), (x, "X")):
+        if not isinstance(tensor, torch.Tensor):
+            raise type_error(name, f"expected a tensor as the other, got {type(tensor).__name__}")
+        require_device(tensor, name)
     return write_result(
         _prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out
     )

@@ -19,15 +19,15 @@ _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
     _core.gather_add,
     lambda table, indices: table.new_empty((indices.shape[0], *table.shape[1:])),
-    lambda seen, d: _back(d, seen.rest[0], seen.rows),
+    lambda seen, d: _gradient_op(d, seen.rest[0], seen.rows),
 )
-_back: AutogradOp = AutogradOp(
+_gradient_op: AutogradOp = AutogradOp(
     "backprop_gather_add(Tensor d, Tensor indices, SymInt rows) -> Tensor",
     _core.backprop_gather_add,
     lambda d, indices, rows: d.new_empty((rows, *d.shape[1:])),
     lambda seen, d: _gather(d, seen.rest[0]),
 )
-_added: AutogradOp = AutogradOp(
+_add_op: AutogradOp = AutogradOp(
     "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
     lambda table, rows, places: _core.scatter_added(table, places, rows),
     lambda table, rows, places: torch.empty_like(table),
@@ -48,7 +48,7 @@ def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tens
 
 def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
     """`_core.backprop_gather_add` of a tensor, watched by autograd."""
-    return write_result(_back(d, as_places(indices), rows), out)
+    return write_result(_gradient_op(d, as_places(indices), rows), out)
 
 
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
@@ -83,9 +83,9 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
 
 def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor) -> None:
     """Where somebody follows the tensors, torch adds; the core refuses what is no row of the table."""
-    needed = (*places.shape, *table.shape[1:])
-    if values.shape != needed:
-        raise value_error("values", f"expected shape {tuple(needed)}, got {tuple(values.shape)}")
+    shape = (*places.shape, *table.shape[1:])
+    if values.shape != shape:
+        raise value_error("values", f"expected shape {tuple(shape)}, got {tuple(values.shape)}")
     rows = int(table.shape[0])
     _core.scatter_add(np.empty((rows, 0), np.float32), places, np.empty((*places.shape, 0), np.float32))
     flat = like(places.reshape(-1).astype(np.int64), table)
@@ -94,5 +94,5 @@ def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor)
 
 def add_rows(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
     """A copy of a table after each of rows was added to the row that its place names; watched by autograd."""
-    result: torch.Tensor = _added(table, rows, as_places(places))
+    result: torch.Tensor = _add_op(table, rows, as_places(places))
     return result

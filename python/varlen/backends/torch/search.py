@@ -18,17 +18,17 @@ _UNORDERED = (torch.uint16, torch.uint32, torch.uint64)  # on devices torch cann
 
 def search(values: torch.Tensor, level: Level, queries: Any, sequences: Any, side: str) -> torch.Tensor:
     """The place in its sorted sequence before which each query goes; a device waits for nothing."""
-    asked = queries if isinstance(queries, torch.Tensor) else torch.from_numpy(queries)
-    if values.device.type == "cpu" or {values.dtype, asked.dtype} & {*_UNORDERED}:
-        numbers = on_host.search(readable(values), level, readable(asked), sequences, side)
+    keys = queries if isinstance(queries, torch.Tensor) else torch.from_numpy(queries)
+    if values.device.type == "cpu" or {values.dtype, keys.dtype} & {*_UNORDERED}:
+        numbers = on_host.search(readable(values), level, readable(keys), sequences, side)
         return like(numbers, values)
-    rows, asked = values.detach(), asked.detach().to(values.device)
+    rows, keys = values.detach(), keys.detach().to(values.device)
     begin: Any = like(level.offsets[sequences], values)
     low, high = begin, like(level.offsets[sequences + 1], values)
     for _ in range(int(level.longest).bit_length()):
         middle = (low + high) >> 1
         candidates = rows[middle.clamp(max=len(rows) - 1)]
-        behind = is_before(candidates, asked) if side == "left" else ~is_before(asked, candidates)
-        behind = behind & (low < high)
-        low, high = torch.where(behind, middle + 1, low), torch.where(behind, high, middle)
+        is_right = is_before(candidates, keys) if side == "left" else ~is_before(keys, candidates)
+        is_right = is_right & (low < high)
+        low, high = torch.where(is_right, middle + 1, low), torch.where(is_right, high, middle)
     return low - begin

@@ -87,8 +87,8 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
 
 def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor) -> torch.Tensor:
     """Where the fill is a row, or somebody follows it, torch puts it in."""
-    there = _core.shift(np.ones(level.total, np.bool_), level, moves)
-    wide = like(there.reshape(-1, *(1 for _ in x.shape[1:])), x)
+    marks = _core.shift(np.ones(level.total, np.bool_), level, moves)
+    wide = like(marks.reshape(-1, *(1 for _ in x.shape[1:])), x)
     return torch.where(wide, shift(x, level, moves, 0), row)
 
 

@@ -31,7 +31,7 @@ _softmax: AutogradOp = AutogradOp(
     "softmax_sequences(Tensor x, Tensor offsets, bool log, float temperature) -> Tensor",
     _run,
     lambda x, offsets, log, temperature: x.new_empty(x.shape, dtype=_dtype(x.dtype)),
-    lambda seen, d: _back(d, seen.saved[0], *seen.rest),
+    lambda seen, d: _gradient_op(d, seen.saved[0], *seen.rest),
     saves=(-1,),
     like=lambda x, offsets, log, temperature: "log_softmax" if log else "softmax",
 )
@@ -46,18 +46,18 @@ def _sums_of_rows(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
     return repeat_rows(sums(x, offsets), offsets, x.shape[0])
 
 
-def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    (dy, y), (offsets, log, temperature) = seen.saved, seen.rest
+def _gradient_of_back(context: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (dy, y), (offsets, log, temperature) = context.saved, context.rest
     if log:
         result = y.exp()
         by_dy = (d - _sums_of_rows(multiply(d, result), offsets)) / temperature
         return by_dy, -multiply(d * _sums_of_rows(dy, offsets), result) / temperature
-    by_dy, by_d = (_sums_of_rows(multiply(each, y), offsets) for each in (dy, d))
+    by_dy, by_d = (_sums_of_rows(multiply(item, y), offsets) for item in (dy, d))
     by_y = d * dy - multiply(d, by_dy) - multiply(dy, by_d)
-    return _back(d, y, offsets, log, temperature), by_y / temperature
+    return _gradient_op(d, y, offsets, log, temperature), by_y / temperature
 
 
-_back: AutogradOp = AutogradOp(
+_gradient_op: AutogradOp = AutogradOp(
     "backprop_softmax_sequences(Tensor dY, Tensor Y, Tensor offsets, bool log, float temperature) -> Tensor",
     _run_back,
     lambda dy, *_: torch.empty_like(dy),
@@ -107,5 +107,5 @@ def backprop_softmax(
     y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
     if y.dtype != dY.dtype:
         raise type_error("Y", f"expected {dY.dtype} as dY, got {y.dtype}")
-    result = _back(dY, y, level, log, float_of(temperature, "temperature"))
+    result = _gradient_op(dY, y, level, log, float_of(temperature, "temperature"))
     return write_result(result, out)

@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def _run_sort(x: Array, offsets: Any, kept: Any, total: int, descending: bool) -> tuple[Array, Array]:
+def _run_sort(x: Array, offsets: Any, new_offsets: Any, total: int, descending: bool) -> tuple[Array, Array]:
     level = offsets if type(offsets) is Level else level_of(offsets)
-    first = level if kept is offsets else level_of(kept)
-    most = None if first is level else first.longest
-    result, which, _ = _core.sort(x, level, descending, most, True, True)
+    first = level if new_offsets is offsets else level_of(new_offsets)
+    limit = None if first is level else first.longest
+    result, which, _ = _core.sort(x, level, descending, limit, True, True)
     return result, which
 
 
-def _fake_sort(x: torch.Tensor, offsets: torch.Tensor, kept: torch.Tensor, total: int, _: bool) -> Any:
+def _fake_sort(x: torch.Tensor, offsets: torch.Tensor, new_offsets: torch.Tensor, total: int, _: bool) -> Any:
     result = x.new_empty((total, *x.shape[1:]))
     return result, result.new_empty(result.shape, dtype=torch.int64)
 
 
-def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> Any:
-    (which,), (offsets, kept, _) = seen.saved, seen.rest
+def _gradient_of_back(context: SavedContext, d: torch.Tensor) -> Any:
+    (which,), (offsets, new_offsets, _) = context.saved, context.rest
     if not len(d):
         return d.new_zeros(which.shape), None
     starts = torch.repeat_interleave(
-        offsets_of(offsets, d)[:-1], offsets_of(kept, d).diff(), output_size=which.shape[0]
+        offsets_of(offsets, d)[:-1], offsets_of(new_offsets, d).diff(), output_size=which.shape[0]
     )
-    there = which >= 0
-    at = torch.where(there, starts.reshape(-1, *(1 for _ in which.shape[1:])) + which, 0)
-    return torch.where(there, d.gather(0, at), 0), None
+    marks = which >= 0
+    places = torch.where(marks, starts.reshape(-1, *(1 for _ in which.shape[1:])) + which, 0)
+    return torch.where(marks, d.gather(0, places), 0), None
 
 
 sort_rows: AutogradOp = AutogradOp(
@@ -80,21 +80,21 @@ def sort(
     x: torch.Tensor,
     level: Level,
     descending: bool = False,
-    most: int | None = None,
+    limit: int | None = None,
     with_values: bool = True,
     with_places: bool = False,
     out: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor, Level]:
     """The first rows of each sequence in order, watched by autograd, their places and their level."""
-    kept = level if most is None else _core.sort_kept(level, most)
-    result, which = sort_rows(x, level, kept, kept.total, descending)
-    return result if out is None else write_result(result, out), which, kept
+    new_level = level if limit is None else _core.sort_kept(level, limit)
+    result, which = sort_rows(x, level, new_level, new_level.total, descending)
+    return result if out is None else write_result(result, out), which, new_level
 
 
-def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = None) -> torch.Tensor:
+def unsort(d: torch.Tensor, level: Level, new_level: Level, which: Any, out: Any = None) -> torch.Tensor:
     """Each element to the row of its sequence that `which` says, else zeros."""
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _unsort(d, places, level, kept, level.total)
+    result = _unsort(d, places, level, new_level, level.total)
     return write_result(result, out)
 
 
@@ -111,19 +111,19 @@ def unique(
     x: torch.Tensor, level: Level, inverse: bool = False, counts: bool = False
 ) -> tuple[Any, Any, Any, Level]:
     """The distinct numbers of each sequence, which of them each row is, how often they are, their level."""
-    shown = remove_transforms(x, "unique")
+    tensor = remove_transforms(x, "unique")
     with suspend_modes():
-        numbers = shown.detach()
+        numbers = tensor.detach()
         result: Any = _core.on_tensors(_core.unique, numbers, level, inverse, counts)
         if result is not NotImplemented:
             return cast("tuple[Any, Any, Any, Level]", result)
-        shared = as_numbers(numbers)
-    found, which, often, kept = _core.unique(shared, level, inverse, counts)
+        array = as_numbers(numbers)
+    rows, which, often, new_level = _core.unique(array, level, inverse, counts)
     return (
-        from_numbers(found, x),
+        from_numbers(rows, x),
         None if which is None else tensor_of(which),
         None if often is None else tensor_of(often),
-        kept,
+        new_level,
     )
 
 

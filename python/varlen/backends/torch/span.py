@@ -70,20 +70,20 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     return by_width(x, lambda rows: rows[places])
 
 
-def true_places(there: torch.Tensor) -> torch.Tensor:
+def true_places(marks: torch.Tensor) -> torch.Tensor:
     """The places of the bools that are True."""
-    return there.nonzero().reshape(-1)
+    return marks.nonzero().reshape(-1)
 
 
-def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _parts(d: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
-    rows = torch.arange(d.shape[0] - before.shape[0], device=before.device)
-    kept = rows + torch.searchsorted(before, rows, right=True)
-    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device=before.device))
+    rows = torch.arange(d.shape[0] - places.shape[0], device=places.device)
+    old_rows = rows + torch.searchsorted(places, rows, right=True)
+    return take_rows(d, old_rows), take_rows(d, places + torch.arange(places.shape[0], device=places.device))
 
 
-def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    return _parts(d, seen.rest[0])
+def _gradient_of_insert(context: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return _parts(d, context.rest[0])
 
 
 _insert: AutogradOp = AutogradOp(
@@ -96,36 +96,36 @@ _insert: AutogradOp = AutogradOp(
 
 
 def insert_rows(
-    x: torch.Tensor, before: np.ndarray, rows: Any = None, max_bytes: int | None = None
+    x: torch.Tensor, places: np.ndarray, rows: Any = None, max_bytes: int | None = None
 ) -> torch.Tensor:
     """New rows, zeros by default, each in front of the row that it names; watched by autograd."""
-    shape = (len(before), *x.shape[1:])
-    _refuse(len(before) + x.shape[0], x, max_bytes)
+    shape = (len(places), *x.shape[1:])
+    _refuse(len(places) + x.shape[0], x, max_bytes)
     if rows is None:
         rows = x.new_zeros(shape)
     if isinstance(rows, np.ndarray):
         raise type_error("rows", "expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
-        given = rows_of_array(rows, "rows")
-        rows = tensor_of(fill_row(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
+        new_rows = rows_of_array(rows, "rows")
+        rows = tensor_of(fill_row(new_rows, x.dtype, new_rows.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise value_error("rows", f"expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
     if has_no_name(x) and has_no_name(rows):
         new = rows.view(bits_of(rows.dtype))
-        return by_bytes(x, lambda old: insert_rows(old, before, new))
-    result: torch.Tensor = _insert(require_device(x, "X"), require_device(rows, "rows"), tensor_of(before))
+        return by_bytes(x, lambda old: insert_rows(old, places, new))
+    result: torch.Tensor = _insert(require_device(x, "X"), require_device(rows, "rows"), tensor_of(places))
     return result
 
 
-def remove_rows(d: torch.Tensor, before: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def remove_rows(d: torch.Tensor, places: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there before `insert_rows`, and those that it put in."""
-    return _parts(require_device(d, "dY"), tensor_of(before))
+    return _parts(require_device(d, "dY"), tensor_of(places))
 
 
-def insert_row(x: torch.Tensor, before: np.ndarray, row: torch.Tensor) -> torch.Tensor:
+def insert_row(x: torch.Tensor, places: np.ndarray, row: torch.Tensor) -> torch.Tensor:
     """One row (1, ...), in front of each of the rows that are named; watched by autograd."""
-    at = np.full(len(before), len(x))
-    return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))
+    copies = np.full(len(places), len(x))
+    return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), places, copies))
 
 
 def erase(x: torch.Tensor, level: Level, tokens: np.ndarray) -> Any:
@@ -134,7 +134,7 @@ def erase(x: torch.Tensor, level: Level, tokens: np.ndarray) -> Any:
     return NotImplemented if result is None else result
 
 
-def put_rows(x: torch.Tensor, at: Any, rows: torch.Tensor) -> torch.Tensor:
-    """A copy of x with its rows `at` replaced; watched by autograd."""
-    signed = rows.view(bits_of(rows.dtype)) if has_bits_alone(x.dtype) else rows
-    return by_width(x, lambda old: old.index_copy(0, like(at, x), signed))
+def put_rows(x: torch.Tensor, places: Any, rows: torch.Tensor) -> torch.Tensor:
+    """A copy of x with its rows `places` replaced; watched by autograd."""
+    new_rows = rows.view(bits_of(rows.dtype)) if has_bits_alone(x.dtype) else rows
+    return by_width(x, lambda old: old.index_copy(0, like(places, x), new_rows))

@@ -40,8 +40,8 @@ def dtype_of_sums(op: str, dtype: torch.dtype) -> torch.dtype:
         return dtype
     if op in ("mean", "norm"):
         return torch.float64
-    unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
-    return torch.uint64 if dtype in unsigned else torch.int64
+    unsigned_dtypes = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+    return torch.uint64 if dtype in unsigned_dtypes else torch.int64
 
 
 def _fake_reduce(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> torch.Tensor:
@@ -87,8 +87,8 @@ def _run_extreme(x: Array, offsets: Any, op: str, empty: Any) -> tuple[Array, Ar
 
 
 def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> Any:
-    found = _fake_reduce(x, offsets, op, empty)
-    return found, found.new_empty(found.shape, dtype=torch.int64)
+    extremes = _fake_reduce(x, offsets, op, empty)
+    return extremes, extremes.new_empty(extremes.shape, dtype=torch.int64)
 
 
 extreme_rows: AutogradOp = AutogradOp(
@@ -101,13 +101,13 @@ extreme_rows: AutogradOp = AutogradOp(
 )
 
 
-def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
-    (which,), (offsets, _) = seen.saved, seen.rest
+def _gradient_of_which(context: SavedContext, d: torch.Tensor) -> Any:
+    (which,), (offsets, _) = context.saved, context.rest
     if not len(d):
         return d.new_zeros(which.shape), None
     starts = offsets_of(offsets, d)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
-    there = which >= 0
-    return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
+    marks = which >= 0
+    return torch.where(marks, d.gather(0, torch.where(marks, starts + which, 0)), 0), None
 
 
 _expand_which: AutogradOp = AutogradOp(
@@ -150,13 +150,13 @@ def multiply(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 def divide(gradient: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     """A gradient over what was made of it: 0 where that is 0, and where a gradient of 0 meets NaN."""
-    none = (result == 0) | ((gradient == 0) & ~result.isfinite())
-    return torch.where(none, 0, gradient / torch.where(none, 1, result))
+    is_zero = (result == 0) | ((gradient == 0) & ~result.isfinite())
+    return torch.where(is_zero, 0, gradient / torch.where(is_zero, 1, result))
 
 
-def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
-    (x, norm), offsets = seen.saved, seen.rest[0]
-    return multiply(_expand(divide(d, norm), offsets, seen.rows, "sum"), x)
+def _gradient_of_norm(context: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    (x, norm), offsets = context.saved, context.rest[0]
+    return multiply(_expand(divide(d, norm), offsets, context.rows, "sum"), x)
 
 
 _norm: AutogradOp = AutogradOp(
@@ -207,13 +207,13 @@ def reduce_extreme(
     if empty is None:
         if not level.is_on_host or level.shortest == 0:
             not_empty(level)
-        found, which = extreme_rows(x, level, op, 0)
+        extremes, which = extreme_rows(x, level, op, 0)
     elif is_followed(empty):
-        found, which = extreme_rows(x, level, op, 0)
-        found = with_empty(found, like(level.lengths, x), empty)
+        extremes, which = extreme_rows(x, level, op, 0)
+        extremes = with_empty(extremes, like(level.lengths, x), empty)
     else:
-        found, which = extreme_rows(x, level, op, number_of(empty, "empty"))
-    return found, which.int() if narrow else which
+        extremes, which = extreme_rows(x, level, op, number_of(empty, "empty"))
+    return extremes, which.int() if narrow else which
 
 
 def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -> torch.Tensor:
@@ -232,14 +232,14 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)
-    kept = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
-    filled = fill.expand(len(level), *x.shape[1:])
+    ends = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
+    fill_rows = fill.expand(len(level), *x.shape[1:])
     places = like(full, x)
     if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
         # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
         bits = bits_of(x.dtype)
-        return filled.contiguous().view(bits).index_copy(0, places, kept.view(bits)).view(x.dtype)
-    return filled.index_copy(0, places, kept)
+        return fill_rows.contiguous().view(bits).index_copy(0, places, ends.view(bits)).view(x.dtype)
+    return fill_rows.index_copy(0, places, ends)
 
 
 def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) -> torch.Tensor:
@@ -270,7 +270,7 @@ def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
 
 def _expand_gradient(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
     if d.is_complex():
-        return write_result(in_parts(d, lambda each: _expand_gradient(each, level, op, None)), out)
+        return write_result(in_parts(d, lambda part: _expand_gradient(part, level, op, None)), out)
     result: torch.Tensor = _expand(d, level, level.total, op)
     return result if out is None else write_result(result, out)
 
@@ -290,5 +290,5 @@ def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> to
 def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     """Row i for every row of sequence i."""
     if rows.dtype in NAMELESS and has_no_name(rows):
-        return by_bytes(rows, lambda each: expand(each, level))
+        return by_bytes(rows, lambda part: expand(part, level))
     return _expand_gradient(rows, level, "sum", None)

@@ -43,7 +43,7 @@ def _in_graph_mode(mode: Any) -> bool:
     return mode is not None and weakref.ref(mode) in _graph_modes
 
 
-def is_traced(given: Any) -> bool:
+def is_traced(value: Any) -> bool:
     """Whether a function is traced to a graph, where numbers are needed that may be an input of it.
 
     torch.compile says so itself. make_fx and torch.export call the function with tensors that have a shape
@@ -54,7 +54,7 @@ def is_traced(given: Any) -> bool:
     mode = active_fake_mode() if count_modes() else None
     if mode is None or _in_graph_mode(mode):
         return mode is not None
-    several = given if isinstance(given, (list, tuple)) else (given,)
+    several = value if isinstance(value, (list, tuple)) else (value,)
     hidden = any(getattr(x, "fake_mode", None) is mode for x in several)
     if not hidden or mode.shape_env is None or get_proxy_mode() is None:
         return False
@@ -69,10 +69,10 @@ def offsets_tensor(level: Level) -> torch.Tensor:
     return offsets if _is_dynamo() else constant(offsets)
 
 
-def as_tensor(given: Any) -> torch.Tensor:
+def as_tensor(value: Any) -> torch.Tensor:
     """Numbers from outside as a tensor of the graph."""
     # A list may hold sizes of the graph, which as_tensor would fix.
-    numbers = torch.tensor(given) if isinstance(given, (list, tuple)) else torch.as_tensor(given)
+    numbers = torch.tensor(value) if isinstance(value, (list, tuple)) else torch.as_tensor(value)
     return numbers if _is_dynamo() else constant(numbers)
 
 
@@ -106,40 +106,40 @@ def trace_from_callers() -> None:
 trace_from_callers._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called while a graph is traced
 
 
-def blank(beside: torch.Tensor, *sizes: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+def blank(model: torch.Tensor, *sizes: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
     """What a registered op gives, without numbers in it, on the device of a tensor.
 
-    One made by `beside.new_empty` would be a constant, if `beside` is a tensor that the graph itself writes
+    One made by `beside.new_empty` would be a constant, if `model` is a tensor that the graph itself writes
     down, and its numbers, which are none, be read while the graph is made.
     """
-    return torch.empty(sizes, dtype=dtype, device=beside.device)
+    return torch.empty(sizes, dtype=dtype, device=model.device)
 
 
-def fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
+def fake_offsets(model: torch.Tensor, count: Any) -> torch.Tensor:
     """Offsets without numbers in them, as what a registered op gives is told to torch."""
     _leave_untraced()  # whatever makes a TracedLevel comes by here, or has one
-    return blank(given, count)
+    return blank(model, count)
 
 
-def _run_checked(given: Array, name: str, count: int | None, said: str) -> tuple[Array, Array]:
+def _run_checked(numbers: Array, name: str, count: int | None, message: str) -> tuple[Array, Array]:
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
-    level = level_from(given, make, name)
+    level = level_from(numbers, make, name)
     if count is not None and level.total != count:
-        raise value_error(name, f"{said.format(level.total, count)}")
+        raise value_error(name, f"{message.format(level.total, count)}")
     return level.offsets, np.array(True)
 
 
-def _fake_checked(given: torch.Tensor, name: str, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    offsets = fake_offsets(given, given.shape[0] + (name == "lengths"))
-    return offsets, blank(given, dtype=torch.bool)
+def _fake_checked(numbers: torch.Tensor, name: str, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    offsets = fake_offsets(numbers, numbers.shape[0] + (name == "lengths"))
+    return offsets, blank(numbers, dtype=torch.bool)
 
 
-_checked: AutogradOp = AutogradOp(
+_check_op: AutogradOp = AutogradOp(
     "checked_offsets(Tensor given, str name, SymInt? count, str said) -> (Tensor, Tensor)",
     _run_checked,
     _fake_checked,
 )
-_same: AutogradOp = AutogradOp(
+_same_op: AutogradOp = AutogradOp(
     "same_offsets(Tensor a, Tensor b, SymInt level) -> Tensor",
     lambda a, b, level: _run_same(level_of(a), level_of(b), level),
     lambda a, b, level: blank(a, dtype=torch.bool),
@@ -152,9 +152,9 @@ def _run_same(a: Level, b: Level, level: int) -> Array:
     return np.array(True)
 
 
-def _read(given: torch.Tensor, name: str) -> Any:
+def _read(tensor: torch.Tensor, name: str) -> Any:
     """The numbers of a tensor that somebody follows, for a level of them, or a level of the graph."""
-    return tracing.level_of(given, name) if is_traced(given) and name in _OF_GRAPHS else numbers_of(given)
+    return tracing.level_of(tensor, name) if is_traced(tensor) and name in _OF_GRAPHS else numbers_of(tensor)
 
 
 _OF_GRAPHS = ("lengths", "offsets")  # what levels of a graph are made of
@@ -214,33 +214,33 @@ def int_in(key: Any) -> Any:
     return None if index.ndim or others else index.item()
 
 
-def as_bools(given: Any, argument: str) -> torch.Tensor:
+def as_bools(value: Any, argument: str) -> torch.Tensor:
     """Bools as a tensor."""
-    mask = as_tensor(given)
+    mask = as_tensor(value)
     if mask.dtype != torch.bool:
         raise type_error(argument, f"expected bools, got {mask.dtype}")
     return mask
 
 
-def counted_before(there: torch.Tensor) -> torch.Tensor:
+def counted_before(marks: torch.Tensor) -> torch.Tensor:
     """How many of bools are True before each place, and in all."""
-    return torch.nn.functional.pad(there.cumsum(0), (1, 0))
+    return torch.nn.functional.pad(marks.cumsum(0), (1, 0))
 
 
-def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tensor:
+def checked_offsets(value: Any, name: str, count: Any, message: str) -> torch.Tensor:
     """Offsets from lengths or offsets of any integer dtype, which an op of the graph checks."""
-    numbers = as_tensor(given)
-    if not isinstance(given, torch.Tensor) and not len(numbers):
+    numbers = as_tensor(value)
+    if not isinstance(value, torch.Tensor) and not len(numbers):
         numbers = numbers.long()
     if numbers.device.type not in ("cpu", "meta"):
         numbers = numbers.cpu()  # levels are of the host
-    offsets, fits = _checked.registered(numbers, name, count, said)
+    offsets, fits = _check_op.torch_op(numbers, name, count, message)
     torch._assert_async(fits, name)  # keeps the check in the graph where nothing reads the offsets
     result: torch.Tensor = offsets
     return result
 
 
-def known(condition: Any) -> Any:
+def holds_surely(condition: Any) -> Any:
     """Whether a condition on sizes is sure to hold."""
     from torch.fx.experimental.symbolic_shapes import guard_or_false
 
@@ -249,19 +249,19 @@ def known(condition: Any) -> Any:
 
 def longest(offsets: torch.Tensor) -> torch.Tensor:
     """The longest sequence, as a tensor of one number."""
-    result: torch.Tensor = _longest.registered(offsets)
+    result: torch.Tensor = _longest.torch_op(offsets)
     return result
 
 
 def positions(level: Any) -> torch.Tensor:
     """The place of each row in its sequence."""
-    result: torch.Tensor = _positions.registered(tracing.offsets_of(level), level.total)
+    result: torch.Tensor = _positions.torch_op(tracing.offsets_of(level), level.total)
     return result
 
 
 def refuse_difference(a: torch.Tensor, b: torch.Tensor, level: int) -> None:
     """An error of the running graph where levels differ."""
-    torch._assert_async(_same.registered(a, b, level), "levels")
+    torch._assert_async(_same_op.torch_op(a, b, level), "levels")
 
 
 def row_ids(level: Any) -> torch.Tensor:
@@ -273,8 +273,8 @@ def row_ids(level: Any) -> torch.Tensor:
 def _functions() -> dict[Any, str]:
     """The functions of torch by the names that they have, which a graph does not tell."""
     places = (torch.nn.functional, torch._C.TensorBase, torch.Tensor, torch)
-    named = [(name, given) for place in places for name, given in vars(place).items()]
-    return {given: name for name, given in named if callable(given) and not isinstance(given, type)}
+    pairs = [(name, call) for place in places for name, call in vars(place).items()]
+    return {call: name for name, call in pairs if callable(call) and not isinstance(call, type)}
 
 
 _NAMES = _functions()

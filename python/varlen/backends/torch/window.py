@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Array = np.ndarray
 
 
-def _run_places(x: Array, offsets: Any, kept: int, shape: list[int], max_bytes: int | None) -> Array:
+def _run_places(x: Array, offsets: Any, count: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
     level = offsets if type(offsets) is Level else level_of(offsets)
     return _core.seq2col(x, level, left, right, dilation, stride, None, max_bytes, True)[0]
@@ -59,7 +59,7 @@ _windows: AutogradOp = AutogradOp(
         x, level_of(offsets), steps[0], steps[1], bool(steps[2]), limit, mean
     )[0],
     lambda x, offsets, rows, *_: x.new_empty((rows, *x.shape[1:])),
-    lambda seen, d: _merged(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    lambda seen, d: _merge_op(d, seen.rest[0], seen.rows, *seen.rest[2:]),
 )
 
 
@@ -68,7 +68,7 @@ def _fake_merged(y: torch.Tensor, offsets: torch.Tensor, total: int, steps: Any,
     return y.new_empty((total, *y.shape[1:]), dtype=dtype)
 
 
-_merged: AutogradOp = AutogradOp(
+_merge_op: AutogradOp = AutogradOp(
     "merge_windows(Tensor y, Tensor offsets, SymInt total, SymInt[] steps, bool mean, SymInt? max_bytes)"
     " -> Tensor",
     lambda y, offsets, total, steps, mean, limit: _core.merge_windows(
@@ -79,7 +79,7 @@ _merged: AutogradOp = AutogradOp(
 )
 
 
-def _nothing(rows: int) -> Array:
+def _no_places(rows: int) -> Array:
     """Rows without width: what levels come of them costs no values."""
     return np.empty((rows, 0), np.uint8)
 
@@ -97,16 +97,18 @@ def seq2col(
     """`_core.seq2col` of a tensor, watched by autograd."""
     # Every row has a window where none is skipped.
     is_same = stride == 1 and not level.is_on_host
-    kept = level if is_same else _core.seq2col(_nothing(len(x)), level, left, right, dilation, stride)[1]
+    new_level = (
+        level if is_same else _core.seq2col(_no_places(len(x)), level, left, right, dilation, stride)[1]
+    )
     shape = [left, right, dilation, stride]
 
-    def places(each: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _places(require_device(each, "X"), level, kept.total, shape, max_bytes)
+    def places(part: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = _places(require_device(part, "X"), level, new_level.total, shape, max_bytes)
         return result
 
     result = in_parts(x, places) if x.is_complex() else places(x)
     flat = result.reshape(len(result), result.shape[1] * x.shape[1:].numel()) if x.ndim < 3 else result
-    return flat if out is None else write_result(flat, out), kept
+    return flat if out is None else write_result(flat, out), new_level
 
 
 def backprop_seq2col(
@@ -118,7 +120,7 @@ def backprop_seq2col(
     stride: int = 1,
     out: Any = None,
     max_bytes: int | None = None,
-    kept: Level | None = None,
+    new_level: Level | None = None,
 ) -> torch.Tensor:
     """`_core.backprop_seq2col` of a tensor, watched by autograd."""
     places = left + 1 + right
@@ -127,7 +129,7 @@ def backprop_seq2col(
     # What does not fit is refused as it is of arrays.
     if level.is_on_host:
         bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
-        _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
+        _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, new_level)
     shape = [left, right, dilation, stride]
     return write_result(_rows(require_device(d, "dY"), level, level.total, shape, max_bytes), out)
 
@@ -139,23 +141,23 @@ def windows(
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-    shared: bool = False,
+    share: bool = False,
 ) -> tuple[torch.Tensor, Level, Level]:
     """`_core.windows` of a tensor, watched by autograd."""
-    _, outer, inner = _core.windows(_nothing(len(x)), level, size, step, drop_last)
+    _, outer, inner = _core.windows(_no_places(len(x)), level, size, step, drop_last)
     steps = [size, step, int(drop_last)]
 
-    def windowed(each: torch.Tensor) -> torch.Tensor:
+    def take_windows(column: torch.Tensor) -> torch.Tensor:
         result: torch.Tensor = _windows(
-            require_device(each, "X"), level, inner.total, steps, shared, max_bytes
+            require_device(column, "X"), level, inner.total, steps, share, max_bytes
         )
         return result
 
     # The gradient adds, and sums of complex numbers are those of their parts.
-    if has_no_name(x) and not shared:
-        return by_bytes(x, windowed), outer, inner
+    if has_no_name(x) and not share:
+        return by_bytes(x, take_windows), outer, inner
     in_two = x.is_complex() and not is_plain_tensor(x)
-    return in_parts(x, windowed) if in_two else windowed(x), outer, inner
+    return in_parts(x, take_windows) if in_two else take_windows(x), outer, inner
 
 
 def merge_windows(
@@ -171,5 +173,5 @@ def merge_windows(
     """`_core.merge_windows` of a tensor, watched by autograd."""
     _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
     steps = [size, step, int(drop_last)]
-    result: torch.Tensor = _merged(require_device(y, "Y"), level, level.total, steps, mean, max_bytes)
+    result: torch.Tensor = _merge_op(require_device(y, "Y"), level, level.total, steps, mean, max_bytes)
     return result

@@ -34,9 +34,9 @@ def first_values(
     """
     if not constants:
         return joint
-    chosen = [name for name in joint.names if any(name == c or name.startswith(f"{c}.") for c in constants)]
+    names = [name for name in joint.names if any(name == c or name.startswith(f"{c}.") for c in constants)]
     for name in constants:
-        if not any(key == name or key.startswith(f"{name}.") for key in chosen):
+        if not any(key == name or key.startswith(f"{name}.") for key in names):
             raise value_error("--constant", f"no column {name!r}; there are {', '.join(joint.names)}")
     first = np.arange(len(joint) + 1)
     for dim in range(1, len(groups) + 1):
@@ -45,7 +45,7 @@ def first_values(
     values, dims = [], []
     for name, dim in zip(joint.names, joint.dims, strict=True):
         flat = joint.values(name)
-        if name in chosen:
+        if name in names:
             if dim != len(groups):
                 raise value_error("--constant", f"{name!r} holds lists; one value an event is expected")
             _check(name, flat, first[:-1], record_of, joint, groups[0], words, locate, findings)
@@ -66,15 +66,15 @@ def _check(
     locate: Callable[[int], RowPlace],
     findings: Findings,
 ) -> None:
-    wanted = flat[first][record_of]
-    differs = wanted != flat
+    expected = flat[first][record_of]
+    differs = expected != flat
     if flat.dtype.kind in "fmM":
-        differs &= ~((wanted != wanted) & (flat != flat))  # NaN and NaT are what they are
+        differs &= ~((expected != expected) & (flat != flat))  # NaN and NaT are what they are
     rows = np.flatnonzero(differs.reshape(len(flat), math.prod(flat.shape[1:])).any(1))
     rows = rows[np.unique(record_of[rows], return_index=True)[1]]  # the first of each record
     for row in rows[:_MOST].tolist():
         record = int(record_of[row])
-        one, other = (_value_text(name, flat[at], words) for at in (int(first[record]), row))
+        one, other = (_value_text(name, flat[i], words) for i in (int(first[record]), row))
         who = _value_text(group, joint.values(group)[record], words)
         fault = f"{other}, but {one} before in the record of {group} {who}"
         place = locate(row)
@@ -86,5 +86,5 @@ def _check(
 
 def _value_text(name: str, value: Any, words: Vocabularies) -> str:
     if name in words:
-        return repr(words.of(name)[int(value)])
+        return repr(words.words_of(name)[int(value)])
     return str(value) if value.dtype.kind in "mM" else repr(value.tolist())

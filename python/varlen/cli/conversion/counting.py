@@ -30,17 +30,17 @@ def count_list(items: list[Any], depth: int, *, careful: bool) -> tuple[int, int
     return sum(map(len, lists)), sum(item.count(None) for item in lists) if careful else 0
 
 
-def count_groups(account: Account, rows: int, before: Joint, after: Joint, groups: tuple[str, ...]) -> None:
+def count_groups(account: Account, rows: int, source: Joint, result: Joint, groups: tuple[str, ...]) -> None:
     """What grouping leaves out: rows that share a record, and what group and constant columns repeat."""
     if not groups:
         return
-    account.leave_out(None, "nested into groups", rows - len(after))
-    counts = [len(before), *(before.level(dim).total for dim in range(1, len(groups) + 1))]
-    for name, dim, old in zip(after.names, after.dims, before.dims, strict=True):
+    account.leave_out(None, "nested into groups", rows - len(result))
+    counts = [len(source), *(source.level(dim).total for dim in range(1, len(groups) + 1))]
+    for name, dim, old in zip(result.names, result.dims, source.dims, strict=True):
         if name in groups:
             account.leave_out(name, REPEATS, rows - counts[groups.index(name)], 0)
         elif dim != old:
-            nulls = [_nulls(joint.values(name)) for joint in (before, after)]
+            nulls = [_nulls(joint.values(name)) for joint in (source, result)]
             account.leave_out(name, REPEATS, rows - counts[0], nulls[0] - nulls[1])
 
 

@@ -43,29 +43,29 @@ def read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]
                 texts = table.column(i)
                 empty = pc.equal(texts, "")
                 if pc.any(empty).as_py():
-                    none = pa.scalar(None, pa.string())
-                    table = table.set_column(i, table.column_names[i], pc.if_else(empty, none, texts))
+                    null = pa.scalar(None, pa.string())
+                    table = table.set_column(i, table.column_names[i], pc.if_else(empty, null, texts))
         yield table
 
 
 def csv_types(
     inputs: Sequence[Input],
     columns: Sequence[str],
-    given: Mapping[str, Any],
+    user_types: Mapping[str, Any],
     rows: dict[Path, int],
-    declared: Container[str] = (),
+    schema_keys: Container[str] = (),
     ids: Container[str] = (),
 ) -> tuple[dict[str, pa.DataType], dict[str, str], dict[str, tuple[int, str]]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
     Where the types of numbers are given, also how many texts begin with a zero or a plus, and the first.
-    Counts the rows of each file on the way. The types of `declared` columns are those of a schema.
+    Counts the rows of each file on the way. The types of `schema_keys` columns are those of a schema.
     """
-    fixed = {name: _type_of(kind) for name, kind in given.items() if name in columns}
-    found = {name: TextColumn() for name in columns if name in ids or not _is_plain(fixed.get(name))}
+    casts = {name: _type_of(kind) for name, kind in user_types.items() if name in columns}
+    scans = {name: TextColumn() for name in columns if name in ids or not _is_plain(casts.get(name))}
     types = pa.types
-    numbers = [n for n, kind in fixed.items() if types.is_floating(kind) or types.is_integer(kind)]
-    leading: dict[str, tuple[int, str]] = {}
+    numbers = [n for n, kind in casts.items() if types.is_floating(kind) or types.is_integer(kind)]
+    losses: dict[str, tuple[int, str]] = {}
     for one in inputs:
         header = header_of(one)
         if len(set(header)) < len(header):
@@ -73,48 +73,48 @@ def csv_types(
             raise file_error(one.path, f"two columns have the name {columns_twice[0]!r}")
         row = 0
         try:
-            for batch in _batches(one, {**fixed, **dict.fromkeys([*found, *numbers], pa.string())}, columns):
-                for name, column in found.items():
+            for batch in _batches(one, {**casts, **dict.fromkeys([*scans, *numbers], pa.string())}, columns):
+                for name, column in scans.items():
                     column.add(batch.column(name), partial(_place, one, row))
                 for name in numbers:
                     texts = batch.column(name)
-                    if not _are_numbers(texts, fixed[name]):
-                        raise pa.ArrowInvalid(f"{name}: there is a text that no {fixed[name]} holds")
-                    _note_leading(leading, name, texts, partial(_place, one, row))
+                    if not _are_numbers(texts, casts[name]):
+                        raise pa.ArrowInvalid(f"{name}: there is a text that no {casts[name]} holds")
+                    _note_leading(losses, name, texts, partial(_place, one, row))
                 row += batch.num_rows
             rows[one.path] = row
         except pa.ArrowInvalid as wrong:
             _check_text(one)
             # Not times: whether they have a zone is not known yet.
-            plain = {name: kind for name, kind in fixed.items() if name not in found}
-            _name_wrong_lines(one, columns, plain, wrong, declared)
-    kinds, notes = dict(fixed), {}
-    for name, column in found.items():
+            plain = {name: kind for name, kind in casts.items() if name not in scans}
+            _name_wrong_lines(one, columns, plain, wrong, schema_keys)
+    kinds, notes = dict(casts), {}
+    for name, column in scans.items():
         try:
             kind = column.type()
-            if name in fixed:
+            if name in casts:
                 column.check_zones()
                 if name in ids and "odd" in column.first:
-                    kind = fixed[name]
+                    kind = casts[name]
                     raise value_error(
                         "", f"{column.first['odd']} does not come back from {kind}, as an id does"
                     )
         except ValueError as wrong:
             raise with_fields(as_record(wrong, ValueError), argument=name) from None
-        if name in fixed and pa.types.is_timestamp(fixed[name]) and column.is_zoned:
-            kinds[name] = pa.timestamp(fixed[name].unit, "UTC")
-        elif name not in fixed:
+        if name in casts and pa.types.is_timestamp(casts[name]) and column.is_zoned:
+            kinds[name] = pa.timestamp(casts[name].unit, "UTC")
+        elif name not in casts:
             kinds[name] = pa.float64() if pa.types.is_null(kind) else kind
             if note := column.note():
                 notes[name] = note
-    for name in found.keys() & fixed.keys():  # times, whose texts were looked at for zones alone
+    for name in scans.keys() & casts.keys():  # times, whose texts were looked at for zones alone
         for one in inputs:
             try:
                 for _ in _batches(one, {name: kinds[name]}, [name]):
                     pass
             except pa.ArrowInvalid as wrong:
-                _name_wrong_lines(one, [name], kinds, wrong, declared)
-    return {name: kinds[name] for name in columns}, notes, leading
+                _name_wrong_lines(one, [name], kinds, wrong, schema_keys)
+    return {name: kinds[name] for name in columns}, notes, losses
 
 
 def _batches(
@@ -156,25 +156,25 @@ def _place(one: Input, first_row: int, row: int) -> str:
     return f"{one.path}, {places.locate(first_row + row).name}"
 
 
-def _type_of(given: Any) -> pa.DataType:
-    if given is str:
+def _type_of(dtype: Any) -> pa.DataType:
+    if dtype is str:
         return pa.string()
-    if given.kind == "M":  # Arrow has no hours, and days of texts with a clock are refused
-        unit = np.datetime_data(given)[0]
+    if dtype.kind == "M":  # Arrow has no hours, and days of texts with a clock are refused
+        unit = np.datetime_data(dtype)[0]
         return pa.timestamp(unit if unit in ("s", "ms", "us", "ns") else "s")
     # A narrower float is made of the double, so that one beyond it is seen.
-    return pa.float64() if given.kind == "f" else pa.from_numpy_dtype(given)
+    return pa.float64() if dtype.kind == "f" else pa.from_numpy_dtype(dtype)
 
 
 def _note_leading(
-    found: dict[str, tuple[int, str]], name: str, texts: pa.Array, where: Callable[[int], str]
+    losses: dict[str, tuple[int, str]], name: str, texts: pa.Array, where: Callable[[int], str]
 ) -> None:
     """Counts texts that begin with a zero or a plus."""
     hits = pc.fill_null(pc.match_substring_regex(texts, LEADING), False)
     if count := int(pc.sum(hits).as_py() or 0):
         row = int(hits.to_numpy(zero_copy_only=False).argmax())
-        before, first = found.get(name) or (0, f"{where(row)}: {texts[row].as_py()!r}")
-        found[name] = before + count, first
+        total, first = losses.get(name) or (0, f"{where(row)}: {texts[row].as_py()!r}")
+        losses[name] = total + count, first
 
 
 def _are_numbers(texts: pa.Array, kind: pa.DataType) -> bool:
@@ -217,7 +217,7 @@ def _name_wrong_lines(
     columns: Sequence[str],
     types: Mapping[str, pa.DataType],
     why: Exception,
-    declared: Container[str],
+    schema_keys: Container[str],
 ) -> None:
     """Raises what is wrong with the lines of a file, each by its number."""
     nulls = _nulls()
@@ -230,7 +230,7 @@ def _name_wrong_lines(
             continue
         for name, value in zip(header, fields, strict=False):
             if name in columns and value not in nulls and not _fits(value, types.get(name)):
-                who = "the schema" if name in declared else "--types"
+                who = "the schema" if name in schema_keys else "--types"
                 fault = f"{value!r} is no {types[name]}, as {who} says"
                 findings.add(file_error(one.path, fault, name, f"line {line}"))
     findings.finish()

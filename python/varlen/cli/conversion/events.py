@@ -36,11 +36,11 @@ class EventReader:
 
     def read(self) -> Iterator[pa.Table]:
         """The tables, piece by piece."""
-        before, rows = None, 0
+        previous, rows = None, 0
         for one, joint in self._pieces:
-            if one is not before:
+            if one is not previous:
                 self._places.begin(one, rows)
-                before = one
+                previous = one
             if len(joint):
                 yield self._table(joint)
             rows += len(joint)
@@ -53,7 +53,7 @@ class EventReader:
         columns = {}
         for name in joint.names:
             dim = joint.dim(name) or 0
-            texts = self._words.of(name) if name in self._groups and name in self._words else None
+            texts = self._words.words_of(name) if name in self._groups and name in self._words else None
             levels = [joint.level(d) for d in range(1, dim + 1)]
             columns[name] = to_arrow(joint.values(name), levels, texts)
         return pa.table(columns)

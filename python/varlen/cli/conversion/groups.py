@@ -62,7 +62,7 @@ def codes_of(column: pa.ChunkedArray) -> np.ndarray:
 
 def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[pa.Table, list[Level]]]:
     """Whole outer groups of consecutive rows, with a level for each name. At most one group is held back."""
-    seen: set[Any] = set()
+    all_keys: set[Any] = set()
     open_group: pa.Table | None = None
 
     rows_done = 0
@@ -70,9 +70,9 @@ def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tup
     def finish(table: pa.Table) -> tuple[pa.Table, list[Level]]:
         starts = [np.flatnonzero(_changes(table, names[: k + 1], rows_done)) for k in range(len(names))]
         for key in table.column(names[0]).take(pa.array(starts[0])).to_pylist():
-            if key in seen:
+            if key in all_keys:
                 raise _split_group(names[0], key, names)
-            seen.add(key)
+            all_keys.add(key)
         for k in range(1, len(names)):
             keys = codes_of(table.column(names[k]).take(pa.array(starts[k])))
             parents = np.searchsorted(starts[k - 1], starts[k], side="right")
@@ -86,9 +86,9 @@ def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tup
         total = [len(rows) for rows in ends]
         levels = []
         for k in range(len(names)):
-            below = np.searchsorted(ends[k + 1], np.append(ends[k], table.num_rows))
-            below[-1] = total[k + 1]
-            levels.append(Level.from_offsets(below))
+            offsets = np.searchsorted(ends[k + 1], np.append(ends[k], table.num_rows))
+            offsets[-1] = total[k + 1]
+            levels.append(Level.from_offsets(offsets))
         return table, levels
 
     for table in tables:

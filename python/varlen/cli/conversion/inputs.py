@@ -50,15 +50,15 @@ class Input:
     separator: str | None = None
 
     @classmethod
-    def of(cls, path: Path, separator: str | None = None) -> Input:
+    def from_path(cls, path: Path, separator: str | None = None) -> Input:
         """The input that a file is, after its suffixes."""
         last = path.suffix.lower()
         compression = last if last in _COMPRESSIONS else ""
         suffix = Path(path.stem).suffix.lower() if compression else last
         kind = _KINDS.get(suffix)
         if kind is None:
-            known = ", ".join(sorted(_KINDS))
-            raise Misuse(f"{path}: cannot tell the format from {suffix!r}; known: {known}")
+            formats = ", ".join(sorted(_KINDS))
+            raise Misuse(f"{path}: cannot tell the format from {suffix!r}; known: {formats}")
         if compression and kind in ("parquet", "arrow"):
             raise Misuse(f"{path}: {suffix} files are compressed inside; unpack this one")
         return cls(path, kind, compression, separator if kind == "csv" else None)
@@ -85,24 +85,24 @@ class Input:
         return self.usual_delimiter
 
 
-def find_inputs(given: Sequence[str], separator: str | None = None) -> list[Input]:
+def find_inputs(names: Sequence[str], separator: str | None = None) -> list[Input]:
     """The files of names, patterns and folders, in this order; those of a folder or pattern sorted.
     `separator` is what stands between the fields of CSV, where somebody said it.
     """
-    found: list[Input] = []
-    for name in given:
-        found += _inputs_of(name, separator)
-    seen: set[Path] = set()
-    for one in found:
+    inputs: list[Input] = []
+    for name in names:
+        inputs += _inputs_of(name, separator)
+    paths: set[Path] = set()
+    for one in inputs:
         path = one.path.resolve()
-        if path in seen:
+        if path in paths:
             raise Misuse(f"{one.path}: given twice")
-        seen.add(path)
-    lines = [one.path for one in found if one.kind == "lines"]
-    tables = [one.path for one in found if one.kind != "lines"]
+        paths.add(path)
+    lines = [one.path for one in inputs if one.kind == "lines"]
+    tables = [one.path for one in inputs if one.kind != "lines"]
     if lines and tables:
         raise Misuse(f"{lines[0]} holds lines and {tables[0]} a table; convert them apart")
-    return found
+    return inputs
 
 
 def is_meds(folder: Path) -> bool:
@@ -113,17 +113,17 @@ def is_meds(folder: Path) -> bool:
 def _inputs_of(name: str, separator: str | None) -> list[Input]:
     path = Path(name)
     if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(path)))
-        found = [Input.of(p, separator) for p in inside if _is_known(p)]
-        if not found:
+        files = sorted(p for p in path.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(path)))
+        inputs = [Input.from_path(p, separator) for p in files if _is_known(p)]
+        if not inputs:
             raise FileNotFoundError(f"{path}: holds no file of a known format")
-        return found
+        return inputs
     if glob.has_magic(name) and not path.exists():
         matches = sorted(glob.glob(name, recursive=True))
         if not matches:
             raise FileNotFoundError(f"{name}: no file matches")
-        return [Input.of(Path(match), separator) for match in matches if Path(match).is_file()]
-    one = Input.of(path, separator)
+        return [Input.from_path(Path(match), separator) for match in matches if Path(match).is_file()]
+    one = Input.from_path(path, separator)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     return [one]
@@ -131,7 +131,7 @@ def _inputs_of(name: str, separator: str | None) -> list[Input]:
 
 def _is_known(path: Path) -> bool:
     with contextlib.suppress(Misuse):
-        Input.of(path)
+        Input.from_path(path)
         return True
     return False
 
@@ -175,8 +175,8 @@ def first_lines(one: Input, count: int) -> list[str]:
     lines: list[str] = []
     with open_bytes(one) as (content, _):
         while len(lines) < count and (raw := content.readline()):
-            while raw.count(b'"') % 2 and (more := content.readline()):
-                raw += more
+            while raw.count(b'"') % 2 and (line := content.readline()):
+                raw += line
             if raw.strip():
                 lines.append(raw.decode("utf-8-sig" if not lines else "utf-8"))
     return lines

@@ -21,7 +21,7 @@ NULL = "\0"
 def infer_schema(plan: ConversionPlan) -> Schema:
     """What the columns are, from a pass over all of the input."""
     words = {name for name in plan.words.keys if name in plan.levels}
-    with_nulls = plan.with_nulls | {name for name in words if NULL in plan.words.of(name)}
+    with_nulls = plan.with_nulls | {name for name in words if NULL in plan.words.words_of(name)}
     if not plan.lines:
         with_nulls |= plan.tables.null_lists
     columns = {

@@ -35,12 +35,12 @@ _NUMBER = "\0number"
 
 
 def encode_words(
-    words: Vocabularies, key: str, column: Column, above: Sequence[Level] = (), first_row: int = 0
+    words: Vocabularies, key: str, column: Column, outer_levels: Sequence[Level] = (), first_row: int = 0
 ) -> npt.NDArray[np.int64]:
     """The ids of a column of strings; errors name its key and the row."""
 
     def row_of(i: int) -> int:
-        for level in (*above, *column.levels)[::-1]:
+        for level in (*outer_levels, *column.levels)[::-1]:
             i = int(np.searchsorted(level.bounds, i, "right"))
         return first_row + i
 
@@ -49,9 +49,9 @@ def encode_words(
         row = row_of(int(np.flatnonzero(ids < 0)[0]))
         raise row_error(key, "null", row, " among strings, which have no NaN", "see --null-word")
     try:
-        found = words.encode(key, column.vocabulary or (), ids)
+        codes = words.encode(key, column.vocabulary or (), ids)
         words.place(key, row_of)
-        return found
+        return codes
     except UnknownWord as wrong:
         raise row_error(key, wrong.reason, row_of(wrong.index), advice=wrong.advice) from None
 
@@ -74,13 +74,13 @@ def join_columns(
     nest = list(levels)
     named_by = ["the groups"] * len(nest)
     for name in table.column_names:
-        found: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
-        for key, column in found.items():
+        columns: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
+        for key, column in columns.items():
             flat = column.values
             if column.vocabulary is not None:
-                if said := _dtype_of(key, types):
+                if dtype := _dtype_of(key, types):
                     raise value_error(
-                        key, f"holds text, but {_type_source(key, schema)} says {said}", "cast it first"
+                        key, f"holds text, but {_type_source(key, schema)} says {dtype}", "cast it first"
                     )
                 flat = encode_words(words, key, column, (), first_row)
             elif words.is_given(key):
@@ -88,11 +88,11 @@ def join_columns(
             else:
                 if schema is not None and key in schema:
                     schema[key].check_zone(key, flat.dtype, column.zone is not None)
-                if said := _dtype_of(key, types):
-                    flat = _as_declared(key, column, said, first_row, schema)
-            fixed = () if schema is None or key not in schema else schema[key].trailing
+                if dtype := _dtype_of(key, types):
+                    flat = _as_declared(key, column, dtype, first_row, schema)
+            row_shape = () if schema is None or key not in schema else schema[key].trailing
             try:
-                flat, own_levels = fold_levels(key, flat, column.levels, fixed)
+                flat, own_levels = fold_levels(key, flat, column.levels, row_shape)
             except ValueError as wrong:
                 raise (place_row(wrong, first_row + wrong.row) if is_of_row(wrong) else wrong) from None
             dim = len(levels)
@@ -109,10 +109,10 @@ def join_columns(
                     nest.append(level)
                     named_by.append(key)
                 elif nest[dim] != level:
-                    at = row = int(np.flatnonzero(nest[dim].lengths != level.lengths)[0])
-                    for above in nest[len(levels) : dim][::-1]:
-                        row = int(np.searchsorted(above.bounds, row, "right"))
-                    mine, others = int(level.lengths[at]), int(nest[dim].lengths[at])
+                    index = row = int(np.flatnonzero(nest[dim].lengths != level.lengths)[0])
+                    for parent in nest[len(levels) : dim][::-1]:
+                        row = int(np.searchsorted(parent.bounds, row, "right"))
+                    mine, others = int(level.lengths[index]), int(nest[dim].lengths[index])
                     fault = different_lists(key, mine, named_by[dim], others)
                     raise row_error("", fault, first_row + row, advice=APART)
                 dim += 1
@@ -130,8 +130,8 @@ def join_columns(
 
 def _dtype_of(key: str, types: Mapping[str, Any] | None) -> np.dtype | None:
     """What was said of a key, where that is no text."""
-    said = (types or {}).get(key)
-    return said if isinstance(said, np.dtype) else None
+    dtype = (types or {}).get(key)
+    return dtype if isinstance(dtype, np.dtype) else None
 
 
 def _type_source(key: str, schema: Schema | None) -> str:
@@ -148,7 +148,7 @@ def _as_declared(
             return column.values.astype("i8").astype(dtype)
         raise value_error(key, f"holds {own}, but {who} says {dtype}")
     try:
-        return cast_exactly(key, column.values, dtype, asked=who == "--types")
+        return cast_exactly(key, column.values, dtype, is_explicit=who == "--types")
     except ValueError as wrong:
         if is_of_row(wrong):
             row = wrong.row
@@ -195,10 +195,10 @@ def read_joints(
     r"""The pieces of a source with the input rows that each used up."""
     first_row = 0
     for table, levels in _group(plan, source):
-        moved = None
+        numbers = None
         if plan.regroup:
-            moved, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
-        place = _Rows(source, first_row, moved)
+            numbers, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
+        place = _Rows(source, first_row, numbers)
         try:
             joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema, types)
         except ValueError as wrong:
@@ -206,8 +206,8 @@ def read_joints(
                 raise place.locate(with_options(wrong)) from None
             options: dict[str, Any] = {"nulls": nulls, "words": words, "schema": schema, "types": types}
             join = partial(join_columns, levels=[], groups=(), **options)
-            found = _wrong_rows(join, table, first_row)
-            for error in itertools.chain([next(found, wrong)], found):
+            errors = _wrong_rows(join, table, first_row)
+            for error in itertools.chain([next(errors, wrong)], errors):
                 if plan.findings.is_full:
                     plan.findings.leave_rest()
                     break
@@ -215,10 +215,10 @@ def read_joints(
         except TypeError as wrong:  # of the column, whatever the row
             raise with_fields(place.locate(wrong), advice="--columns leaves one out") from None
         else:
-            whole = first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings)
-            count_groups(plan.account, table.num_rows, joint, whole, plan.groups)
+            result = first_values(joint, plan.constants, plan.groups, plan.words, place.row_of, plan.findings)
+            count_groups(plan.account, table.num_rows, joint, result, plan.groups)
             words.locate(place.place_in_all)
-            yield whole, table.num_rows
+            yield result, table.num_rows
         first_row += table.num_rows
 
 
@@ -239,23 +239,23 @@ def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> 
 class _Rows:
     """Where the rows of a piece are: in a source, from a row on, or as they were moved."""
 
-    def __init__(self, source: RowSource, first: int, moved: npt.NDArray[np.int64] | None) -> None:
-        self._source, self._first, self._moved = source, first, moved
+    def __init__(self, source: RowSource, first: int, numbers: npt.NDArray[np.int64] | None) -> None:
+        self._source, self._first, self._moved = source, first, numbers
 
-    def at(self, row: int) -> RowPlace:
+    def row_of(self, row: int) -> RowPlace:
         """The place of a row of the piece."""
         return self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
 
     def place_in_all(self, row: int) -> str:
         """The file and the place of a row of all."""
-        place = self.at(row - self._first)
+        place = self.row_of(row - self._first)
         return f"{place.file.path}, {place.name}"
 
     def locate(self, error: ValueError | TypeError) -> Exception:
         """The error with the file, and the place in it of the row that it knows."""
         one = self._source.inputs[0]
         if is_of_row(error):
-            place = self.at(error.row - self._first)
+            place = self.row_of(error.row - self._first)
             one = place.file
             place_row(error, place.row, f" at {place.name}")
         return name_file(error, one.path, ValueError)
@@ -266,10 +266,10 @@ def _group(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, 
     stream: Iterator[pa.Table] = source.read()
     try:
         if plan.regroup:
-            if plan.gathered is None:
+            if plan.gathered_rows is None:
                 in_order = plan.groups[0] in plan.sort_by
-                plan.gathered = GatheredRows(_number_rows(stream), plan.groups, plan.scratch(), in_order)
-            stream = iter(plan.gathered)
+                plan.gathered_rows = GatheredRows(_number_rows(stream), plan.groups, plan.scratch(), in_order)
+            stream = iter(plan.gathered_rows)
         yield from group_rows(stream, plan.groups) if plan.groups else ((table, []) for table in stream)
     except WrongRows:
         raise

@@ -57,7 +57,7 @@ def _records(
     plan: ConversionPlan, one: Input, advance: Callable[[int], Any]
 ) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
     """The records of each piece, and the lines that they stand in: empty lines hold none."""
-    number, done = 1, 0
+    number, offset = 1, 0
     plan.account.add_file(str(one.path), 0)
     with open_bytes(one) as (content, file):
         while read := content.readlines(_PIECE):
@@ -75,8 +75,8 @@ def _records(
             if records:
                 yield lines, records
             number += len(read)
-            advance(file.tell() - done)
-            done = file.tell()
+            advance(file.tell() - offset)
+            offset = file.tell()
 
 
 def _record(path: Path, number: int, line: bytes, is_long: bool) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def _exact(text: str) -> float:
     number = float(text)
     if repr(number) == text or comes_back(text):
         return number
-    rounded = _RoundedNumber(number)
-    rounded.text = text
-    return rounded
+    result = _RoundedNumber(number)
+    result.text = text
+    return result
 
 
 def _check_digits(column: list[Any]) -> None:
@@ -125,10 +125,10 @@ def _check_bools(plan: ConversionPlan, name: str, column: list[Any], depth: int,
     for _ in range(depth):
         leaves = list(itertools.chain.from_iterable([item for item in leaves if type(item) is list]))
     found = {kind is bool for kind in set(map(type, leaves)) if kind in (bool, int, float, _RoundedNumber)}
-    known = plan.booleans.setdefault(name, isinstance(leaf, bool)) if found else False
-    if found <= {known}:
+    column_name = plan.booleans.setdefault(name, isinstance(leaf, bool)) if found else False
+    if found <= {column_name}:
         return
-    other = "numbers" if not known else "true and false"
+    other = "numbers" if not column_name else "true and false"
     advice = f"give one kind, or --types {name}=DTYPE"
     for k, item in enumerate(column):
         stack = [item]
@@ -136,7 +136,7 @@ def _check_bools(plan: ConversionPlan, name: str, column: list[Any], depth: int,
             part = stack.pop()
             if isinstance(part, list):
                 stack += part
-            elif isinstance(part, (bool, int, float)) and isinstance(part, bool) is not known:
+            elif isinstance(part, (bool, int, float)) and isinstance(part, bool) is not column_name:
                 raise _record_error(k, f"{json.dumps(part)} beside {other}", advice)
 
 
@@ -178,16 +178,16 @@ def _probe(item: Any) -> tuple[int, Any]:
         return 0, item
     deepest = 0
     for part in item:
-        below, leaf = _probe(part)
+        depth, leaf = _probe(part)
         if leaf is not None:
-            return below + 1, leaf
-        deepest = max(deepest, below)
+            return depth + 1, leaf
+        deepest = max(deepest, depth)
     return deepest + 1, None
 
 
-def _fields(items: list[Any], known: list[str]) -> list[str]:
+def _fields(items: list[Any], keys: list[str]) -> list[str]:
     """The names of what the objects in nested lists hold, in the order of their first appearance."""
-    names = dict.fromkeys(known)
+    names = dict.fromkeys(keys)
     stack = [items]
     while stack:
         for item in stack.pop():
@@ -270,8 +270,8 @@ def read_lines(
                 break
             if -1 in bad or plan.findings.is_full:  # it cannot be told which, or would not be printed
                 break
-            kept = [k for k in range(len(records)) if k not in bad]
-            lines, records = [lines[k] for k in kept], [records[k] for k in kept]
+            rest = [k for k in range(len(records)) if k not in bad]
+            lines, records = [lines[k] for k in rest], [records[k] for k in rest]
 
 
 def _join_records(
@@ -287,16 +287,16 @@ def _join_records(
         keys = list(dict.fromkeys(itertools.chain(keys, *records)))
     check_names(keys, "keys")
     columns: list[_Column] = []
-    came: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for top in keys:
-        nulls = plan.declared_nulls.of(top)
+        nulls = plan.declared_nulls.for_key(top)
         if nulls.policy == "refuse" and nulls.word is None:
-            without = [k for k, record in enumerate(records) if record.get(top) is None]
-            if len(without) == len(records):  # one line says it for all
-                without = [-1]
-            for k in without:
+            gaps = [k for k, record in enumerate(records) if record.get(top) is None]
+            if len(gaps) == len(records):  # one line says it for all
+                gaps = [-1]
+            for k in gaps:
                 bad[k] = error_of(ValueError, "", f"no value for {top!r}", nulls.why)
-            if without == [-1]:
+            if gaps == [-1]:
                 with_fields(bad[-1], place=f"line {lines[0]}")
         if bad:
             return None
@@ -307,7 +307,7 @@ def _join_records(
             if (isinstance(leaf, str) and not is_typed) or plan.wanted_types.get(name) is str:
                 plan.words.begin(name)
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
-            nulls = plan.declared_nulls.of(name)
+            nulls = plan.declared_nulls.for_key(name)
             policy, filler = nulls.policy, float("nan") if nulls.policy == "nan" else nulls.value
             careful = policy != "refuse" or nulls.word is not None
             count, missing = count_list(column, depth, careful=careful)
@@ -320,7 +320,7 @@ def _join_records(
                     return None
             elif isinstance(leaf, (int, float)):
                 plan.booleans.setdefault(name, False)
-            came[name] = count // max(math.prod(plan.fixed.get(name, ())), 1), missing
+            counts[name] = count // max(math.prod(plan.fixed_shapes.get(name, ())), 1), missing
             if plan.words.null_word == NULL and _has_null(column):  # also a list, which becomes empty
                 plan.with_nulls.add(name)
             if name in plan.words and nulls.word is not None:
@@ -338,9 +338,9 @@ def _join_records(
                     if item is None:
                         bad.setdefault(k, error_of(ValueError, "", f"no value for {name!r}", why))
                 return None
-            if any(name == known for known, _, _ in columns):
-                twice = f"two keys are called {name!r}: one of them is a field of an object"
-                bad[-1] = error_of(ValueError, "", twice, place=f"line {lines[0]}")
+            if any(name == column_name for column_name, _, _ in columns):
+                message = f"two keys are called {name!r}: one of them is a field of an object"
+                bad[-1] = error_of(ValueError, "", message, place=f"line {lines[0]}")
                 return None
             try:
                 columns.append((name, *_flat_column(plan, name, column, depth)))
@@ -353,16 +353,16 @@ def _join_records(
     plan.keys = keys  # not those of lines that were refused
     joint = _join(columns, lines, bad)
     if joint is not None:
-        _count(plan, joint, came)
+        _count(plan, joint, counts)
         plan.words.locate(lambda k: f"{path}, line {lines[k]}")
         others = set().union(*records).difference(keys) if plan.wanted_columns else ()
         plan.account.unread.update(dict.fromkeys(others, "not among --columns"))
     return joint
 
 
-def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]]) -> None:
+def _count(plan: ConversionPlan, joint: Joint, counts: dict[str, tuple[int, int]]) -> None:
     """Takes what was read into the account: nulls that became NaN are seen among the values."""
-    for name, (count, nulls) in came.items():
+    for name, (count, nulls) in counts.items():
         tally = plan.account.column(name).source
         tally.values += count
         is_text = name in plan.words
@@ -380,25 +380,25 @@ def _flat_column(
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
             raise error_of(ValueError, "", "numbers, but --vocabulary gives words for it")
-        given = plan.wanted_types.get(name)
+        dtype = plan.wanted_types.get(name)
         # What floats do not hold is rounded where they are asked for by name.
-        is_float = isinstance(given, np.dtype) and given.kind == "f" and name in plan.types
+        is_float = isinstance(dtype, np.dtype) and dtype.kind == "f" and name in plan.types
         if not is_float and plan.has_long:
             _check_digits(column)
         try:
             values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
         except (ValueError, TypeError, OverflowError) as wrong:
             raise _advise(wrong, column, "--nulls") from None
-        values, levels = fold_levels("", values, levels, plan.fixed.get(name, ()))
-        if not isinstance(given, np.dtype):
+        values, levels = fold_levels("", values, levels, plan.fixed_shapes.get(name, ()))
+        if not isinstance(dtype, np.dtype):
             return values, levels
-        if given.kind in "mM":
+        if dtype.kind in "mM":
             if values.size == 0:
-                return values.astype("i8").astype(given), levels
+                return values.astype("i8").astype(dtype), levels
             who = plan.says(name)
-            raise _record_error(_record_of(levels, 0), f"a number, but {who} says {given}")
+            raise _record_error(_record_of(levels, 0), f"a number, but {who} says {dtype}")
         try:
-            return cast_exactly("", values, given, asked=name in plan.types), levels
+            return cast_exactly("", values, dtype, is_explicit=name in plan.types), levels
         except ValueError as wrong:
             raise (place_row(wrong, _record_of(levels, wrong.row)) if is_of_row(wrong) else wrong) from None
     own: dict[str, int] = {}
@@ -409,21 +409,21 @@ def _flat_column(
     try:
         if name in plan.words:
             plan.account.column(name).source.count_words(own)
-            found = plan.words.encode(name, list(own), ids)
+            codes = plan.words.encode(name, list(own), ids)
             plan.words.place(name, lambda i: _record_of(levels, i))
-            return fold_levels("", found, levels, plan.fixed.get(name, ()))
+            return fold_levels("", codes, levels, plan.fixed_shapes.get(name, ()))
         values, zones = parse_texts(list(own), plan.wanted_types[name], plan.says(name))
         _check_zones(plan, name, list(own), zones)
         if plan.schema is not None and name in plan.schema:
-            said = plan.schema[name]
-            said.check_zone("", values.dtype, 1 in plan.time_zones.get(name, {}))
-            for i, text in enumerate(own if said.kind == "id" else ()):
+            intent = plan.schema[name]
+            intent.check_zone("", values.dtype, 1 in plan.time_zones.get(name, {}))
+            for i, text in enumerate(own if intent.kind == "id" else ()):
                 if str(values[i]) != text.strip():
                     why = f"does not come back from {values.dtype}, as an id does"
                     raise unknown_word(f"{text!r} {why}", i)
         if values.dtype.kind in "iuf":
             _count_leading(plan, name, list(own), ids)
-        return fold_levels("", values[ids], levels, plan.fixed.get(name, ()))
+        return fold_levels("", values[ids], levels, plan.fixed_shapes.get(name, ()))
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
         raise with_fields(as_record(wrong, ValueError), row=_record_of(levels, k)) from None
@@ -443,10 +443,10 @@ def _record_error(k: int, reason: str, advice: str = "") -> ValueError:
 
 def _count_leading(plan: ConversionPlan, name: str, texts: list[str], ids: npt.NDArray[np.int64]) -> None:
     """Counts texts that begin with a zero or a plus, and become numbers all the same."""
-    found = [i for i, text in enumerate(texts) if re.match(LEADING, text)]
-    if found:
-        first = f"{plan.reading}: {texts[found[0]]!r}"
-        plan.account.change(name, NOT_GIVEN_BACK, int(np.isin(ids, found).sum()), 0, [first])
+    hits = [i for i, text in enumerate(texts) if re.match(LEADING, text)]
+    if hits:
+        first = f"{plan.reading}: {texts[hits[0]]!r}"
+        plan.account.change(name, NOT_GIVEN_BACK, int(np.isin(ids, hits).sum()), 0, [first])
 
 
 def _record_of(levels: list[Level], i: int) -> int:
@@ -458,15 +458,15 @@ def _record_of(levels: list[Level], i: int) -> int:
 
 def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.NDArray[np.int8]) -> None:
     """Refuses times without a zone beside times with one, in all pieces."""
-    known = plan.time_zones.setdefault(name, {})
+    examples = plan.time_zones.setdefault(name, {})
     for zone, other, text in ((1, 0, "has a zone, {} has none"), (0, 1, "has no zone, {} has one")):
-        here = np.flatnonzero(zones == zone)
-        if len(here) and other in known:
-            said = text.format(repr(known[other]))
+        rows = np.flatnonzero(zones == zone)
+        if len(rows) and other in examples:
+            reason = text.format(repr(examples[other]))
             advice = "give all times a zone, or none"
-            raise unknown_word(f"{texts[here[0]]!r} {said}", int(here[0]), advice)
-        if len(here):
-            known.setdefault(zone, texts[here[0]])
+            raise unknown_word(f"{texts[rows[0]]!r} {reason}", int(rows[0]), advice)
+        if len(rows):
+            examples.setdefault(zone, texts[rows[0]])
 
 
 def _in_column(wrong: Exception, name: str, column: list[Any], lines: list[int]) -> tuple[int, Exception]:
@@ -474,14 +474,14 @@ def _in_column(wrong: Exception, name: str, column: list[Any], lines: list[int])
     if is_of_row(wrong):
         wrong = place_row(wrong, wrong.row, "")
     error: Any = as_record(wrong, ValueError)
-    k, inside = getattr(error, "row", None), ""
+    k, suffix = getattr(error, "row", None), ""
     if places := _PLACES.fullmatch(getattr(error, "argument", "")):  # of the core, which got the whole column
-        k, inside = int(places[1]), places[2]
+        k, suffix = int(places[1]), places[2]
     if k is None:
         k = 0 if len(lines) == 1 else -1
         if k < 0:
             with_fields(error, place=f"lines {lines[0]} to {lines[-1]}")
-    return k, with_fields(error, argument=f"{name!r}{inside}", row=k)
+    return k, with_fields(error, argument=f"{name!r}{suffix}", row=k)
 
 
 def _join(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -> Joint | None:
@@ -495,8 +495,8 @@ def _join(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -
             elif nest[d] != level:
                 row = int(np.flatnonzero(nest[d].lengths != level.lengths)[0])
                 record = row
-                for above in nest[:d][::-1]:
-                    record = int(np.searchsorted(above.bounds, record, "right"))
+                for parent in nest[:d][::-1]:
+                    record = int(np.searchsorted(parent.bounds, record, "right"))
                 mine, others = int(level.lengths[row]), int(nest[d].lengths[row])
                 fault = f"{different_lists(name, mine, owner[d], others)} at depth {d + 1}"
                 bad[record] = error_of(ValueError, "", fault, APART)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from varlen._core import Joint, Level
 from varlen.errors import value_error
 
-__all__ = ["COLUMNS", "PAD", "CodeStatistics", "LostValues", "convert_shard", "named", "normalize"]
+__all__ = ["COLUMNS", "PAD", "CodeStatistics", "LostValues", "convert_shard", "id_text", "normalize"]
 
 #: What an event has.
 COLUMNS = ("subject_id", "time", "code", "numeric_value")
@@ -53,7 +53,7 @@ class CodeStatistics:
                 "square": pc.multiply(finite, finite),
             }
         )
-        found = table.group_by("code").aggregate(
+        stats = table.group_by("code").aggregate(
             [
                 ([], "count_all"),
                 ("subject", "count_distinct"),
@@ -62,7 +62,7 @@ class CodeStatistics:
                 ("square", "sum"),
             ]
         )
-        self._parts.append(found)
+        self._parts.append(stats)
 
     def table(self) -> pa.Table:
         """The codes sorted as text, with their index from 1 and their figures."""
@@ -73,16 +73,16 @@ class CodeStatistics:
             "values/sum": ("value_sum", pa.float64()),
             "values/sum_sqd": ("square_sum", pa.float64()),
         }
-        merged = (
+        totals = (
             pa.concat_tables(self._parts)
             .group_by("code")
             .aggregate([(old, "sum") for old, _ in names.values()])
             .sort_by("code")
         )
-        columns = {"code": merged.column("code").cast(pa.string())}
+        columns = {"code": totals.column("code").cast(pa.string())}
         for name, (old, kind) in names.items():
-            columns[name] = pc.fill_null(merged.column(f"{old}_sum"), 0).cast(kind)
-        columns["code/vocab_index"] = pa.array(np.arange(1, merged.num_rows + 1))
+            columns[name] = pc.fill_null(totals.column(f"{old}_sum"), 0).cast(kind)
+        columns["code/vocab_index"] = pa.array(np.arange(1, totals.num_rows + 1))
         return pa.table(columns)
 
 
@@ -97,10 +97,10 @@ class LostValues:
 
 def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[LostValues]]:
     """Codes as indices and values normalized, without rows of other codes; and what becomes NaN."""
-    at = pc.index_in(events.column("code").cast(pa.string()), codes.column("code").combine_chunks())
-    known = pc.is_valid(at)
-    events, at = events.filter(known), at.filter(known)
-    which = at.to_numpy().astype(np.int64)
+    index = pc.index_in(events.column("code").cast(pa.string()), codes.column("code").combine_chunks())
+    is_known = pc.is_valid(index)
+    events, index = events.filter(is_known), index.filter(is_known)
+    which = index.to_numpy().astype(np.int64)
     counts = codes.column("values/n_occurrences").to_numpy().astype(np.float64)
     values = events.column("numeric_value").cast(pa.float64())
     numbers = values.fill_null(float("nan")).to_numpy()
@@ -108,17 +108,17 @@ def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[LostVal
         mean = codes.column("values/sum").to_numpy() / counts
         deviation = np.sqrt(codes.column("values/sum_sqd").to_numpy() / counts - mean**2)
         normal = ((numbers - mean[which]) / deviation[which]).astype(np.float32)
-    gone = ~(np.isnan(numbers) | np.isfinite(normal))
-    normal[gone] = np.nan
+    overflow = ~(np.isnan(numbers) | np.isfinite(normal))
+    normal[overflow] = np.nan
     is_alike = ~(deviation[which] > 0)
     reasons = {_ALIKE: is_alike, _INFINITE: ~is_alike & np.isinf(numbers)}
     reasons[_TOO_LARGE] = ~np.logical_or.reduce(list(reasons.values()))
-    lost = []
+    losses = []
     for why, holds in reasons.items():
-        rows = np.flatnonzero(gone & holds)
+        rows = np.flatnonzero(overflow & holds)
         if len(rows):
             first = f"code {events.column('code')[rows[0]].as_py()!r}: {numbers[rows[0]]}"
-            lost.append(LostValues(why, len(rows), first))
+            losses.append(LostValues(why, len(rows), first))
     out = pa.table(
         {
             "subject_id": events.column("subject_id"),
@@ -127,7 +127,7 @@ def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[LostVal
             "numeric_value": pa.array(normal, mask=values.is_null().to_numpy()),
         }
     )
-    return out, lost
+    return out, losses
 
 
 def _starts(*columns: np.ndarray) -> npt.NDArray[np.int64]:
@@ -148,20 +148,20 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table]:
     if len(np.unique(ids)) < len(ids):
         runs = np.unique(ids, return_index=True)[1]
         again = ids[np.setdiff1d(np.arange(len(ids)), runs)]
-        raise value_error("subject_id", f"the rows of {named(again)} are not together")
+        raise value_error("subject_id", f"the rows of {id_text(again)} are not together")
     dynamic, static = events.filter(pa.array(~is_static)), events.filter(pa.array(is_static))
     owner, when = dynamic.column("subject_id").to_numpy(), dynamic.column("time").cast(pa.int64()).to_numpy()
     event = _starts(owner, when)
     event_owner, event_time = owner[event], when[event]
-    same = event_owner[1:] == event_owner[:-1]
-    backwards = np.flatnonzero(same & (event_time[1:] < event_time[:-1]))
+    same_owner = event_owner[1:] == event_owner[:-1]
+    backwards = np.flatnonzero(same_owner & (event_time[1:] < event_time[:-1]))
     if len(backwards):
         raise value_error(
-            "time", f"the events of subject {named(event_owner[backwards])} are not in their order"
+            "time", f"the events of subject {id_text(event_owner[backwards])} are not in their order"
         )
     days = np.full(len(event), np.nan, np.float32)
-    seconds = (event_time[1:] - event_time[:-1])[same] // 1_000_000  # whole ones, as there
-    days[1:][same] = (seconds / _SECONDS_PER_DAY).astype(np.float32)
+    seconds = (event_time[1:] - event_time[:-1])[same_owner] // 1_000_000  # whole ones, as there
+    days[1:][same_owner] = (seconds / _SECONDS_PER_DAY).astype(np.float32)
     per_event = np.diff(np.append(event, len(owner)))
     row = _starts(event_owner)
     ids = event_owner[row]
@@ -197,21 +197,21 @@ def _bounds_by(ids: np.ndarray, owners: np.ndarray) -> npt.NDArray[np.int64]:
     """Offsets of the rows of each id, which come in the order of `ids`."""
     order = np.argsort(ids, kind="stable")
     counts = np.zeros(len(ids), np.int64)
-    found = order[np.searchsorted(ids[order], owners)] if len(owners) else np.zeros(0, np.int64)
-    np.add.at(counts, found, 1)
+    places = order[np.searchsorted(ids[order], owners)] if len(owners) else np.zeros(0, np.int64)
+    np.add.at(counts, places, 1)
     return np.concatenate([[0], np.cumsum(counts)])
 
 
 def _lists(
-    offsets: npt.NDArray[np.int64], values: Any, there: npt.NDArray[np.bool_] | None = None
+    offsets: npt.NDArray[np.int64], values: Any, mask: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
     """Lists of these offsets; null where nothing is there."""
     flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    where = pa.array(offsets, mask=None if there is None else np.append(~there, False))
+    where = pa.array(offsets, mask=None if mask is None else np.append(~mask, False))
     return pa.LargeListArray.from_arrays(where, flat)
 
 
-def named(subjects: Iterable[int]) -> str:
+def id_text(subjects: Iterable[int]) -> str:
     """The ids of subjects, each once, not too many."""
     ids = [str(subject) for subject in dict.fromkeys(subjects)]
     more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""

@@ -25,32 +25,32 @@ class MedsAccount:
 
     def __init__(self) -> None:
         self.total = Account()
-        self._came: set[str] = set()
-        self._went: set[int] = set()
+        self._source_words: set[str] = set()
+        self._result_codes: set[int] = set()
 
     def add_file(self, path: Path, ids: pa.ChunkedArray, unsplit: list[int]) -> None:
         """A whole file, whose rows are those of its metadata, and rows of subjects that are in no split."""
         self.total.add_file(str(path), int(pq.read_metadata(path).num_rows))
         if not unsplit:
             return
-        named = [name for name in _COLUMNS if name in pq.read_schema(path).names]
-        events = pq.read_table(path, columns=named, partitioning=None)
+        columns = [name for name in _COLUMNS if name in pq.read_schema(path).names]
+        events = pq.read_table(path, columns=columns, partitioning=None)
         events = events.set_column(0, "code", events.column("code").cast(pa.string()))
         events = events.filter(pc.is_in(ids, pa.array(unsplit, ids.type)))
-        self._came.update(_words(events))
+        self._source_words.update(_words(events))
         first = [f"{path}: subject {subject}" for subject in unsplit[:3]]
         count = events.num_rows
         self.total.leave_out(None, "subjects in no split", count, 0, first)
         for name in _COLUMNS:
-            nulls = _nulls(events.column(name)) if name in named else count
+            nulls = _nulls(events.column(name)) if name in columns else count
             self.total.column(name).source += Tally(count, nulls)
             self.total.leave_out(name, "subjects in no split", count, nulls, first)
 
     def shard(
-        self, path: Path, came: pa.Table, unknown: pa.Table, table: pa.Table, lost: Sequence[LostValues]
+        self, path: Path, source: pa.Table, unknown: pa.Table, table: pa.Table, losses: Sequence[LostValues]
     ) -> Account:
         """The account of a shard: its rows, those of unknown codes, the others normalized, lost values."""
-        account = Account({str(path): came.num_rows})
+        account = Account({str(path): source.num_rows})
         timeless = pc.is_null(table.column("time"))
         static = table.filter(timeless)
         events = table.filter(pc.invert(timeless))
@@ -59,20 +59,20 @@ class MedsAccount:
         account.leave_out(None, _UNKNOWN, unknown.num_rows, 0, first)
         account.leave_out(None, "nested into subjects", table.num_rows - len(subjects))
         for name in _COLUMNS:
-            account.column(name).source.values = came.num_rows
-            account.column(name).source.nulls = _nulls(came.column(name))
+            account.column(name).source.values = source.num_rows
+            account.column(name).source.nulls = _nulls(source.column(name))
             account.leave_out(name, _UNKNOWN, unknown.num_rows, _nulls(unknown.column(name)), first)
             account.leave_out(name, _STATIC, static.num_rows, _nulls(static.column(name)))
-        for one in lost:
+        for one in losses:
             account.change("numeric_value", one.why, one.values, -one.values, [f"{path}: {one.first}"])
-        words = _words(came)
+        words = _words(source)
         account.column("code").source.count_words(words)
-        self._came.update(words)
-        self._went.update(pc.unique(events.column("code")).to_pylist())
-        alone = pc.invert(pc.is_in(table.column("subject_id"), subjects))
-        without = int(pc.sum(alone).as_py() or 0)
+        self._source_words.update(words)
+        self._result_codes.update(pc.unique(events.column("code")).to_pylist())
+        lacks_events = pc.invert(pc.is_in(table.column("subject_id"), subjects))
+        count = int(pc.sum(lacks_events).as_py() or 0)
         self.total.column("static_code").source.values += static.num_rows
-        self.total.leave_out("static_code", "subjects without events", without)
+        self.total.leave_out("static_code", "subjects without events", count)
         return account
 
     def add_shard(self, account: Account, schema_path: Path | None) -> None:
@@ -85,16 +85,16 @@ class MedsAccount:
         part.files, part.rows.source = {}, Tally()  # of whole files, once
         self.total += part
 
-    def add_metadata(self, known: int, used: int) -> None:
+    def add_metadata(self, total: int, matches: int) -> None:
         """The codes of the table that the folder has itself, and how many of them the train split has."""
         balance = self.total.column("metadata/codes")
-        balance.source.values, balance.result.values = known, used
-        self.total.leave_out("metadata/codes", _UNKNOWN, known - used)
+        balance.source.values, balance.result.values = total, matches
+        self.total.leave_out("metadata/codes", _UNKNOWN, total - matches)
 
     def finish(self, more_columns: list[str]) -> None:
         """Checks the whole, and says which columns nobody reads."""
-        self.total.column("code").source.count_words(self._came)
-        self.total.column("code").result.count_distinct(np.array(sorted(self._went), np.int64))
+        self.total.column("code").source.count_words(self._source_words)
+        self.total.column("code").result.count_distinct(np.array(sorted(self._result_codes), np.int64))
         self.total.unread = dict.fromkeys(more_columns, "no column of events")
         self.total.check()
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, named, normalize
+from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, id_text, normalize
 from varlen.cli.conversion.meds_account import MedsAccount
 from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import Findings, naming_file
@@ -52,16 +52,16 @@ def _shards_of(folder: Path) -> tuple[list[_Shard], dict[str, pa.Array]]:
         raise FileNotFoundError(f"{folder}/data: no Parquet file")
     names = [path.relative_to(folder / "data").with_suffix("").as_posix() for path in files]
     splits_path = folder / "metadata" / "subject_splits.parquet"
-    known: dict[str, pa.Array] = {}
+    splits: dict[str, pa.Array] = {}
     if splits_path.is_file():
         with naming_file(splits_path):
-            known = _splits_of(splits_path)
+            splits = _splits_of(splits_path)
     tops = {name.split("/")[0] for name in names if "/" in name}
-    if all("/" in name for name in names) and (not known or tops & set(known)):
+    if all("/" in name for name in names) and (not splits or tops & set(splits)):
         return [
             _Shard(name, path, name.split("/")[0]) for name, path in zip(names, files, strict=True)
-        ], known
-    if not known:
+        ], splits
+    if not splits:
         raise file_error(
             folder,
             "neither data/SPLIT/*.parquet nor metadata/subject_splits.parquet says which subjects "
@@ -70,9 +70,9 @@ def _shards_of(folder: Path) -> tuple[list[_Shard], dict[str, pa.Array]]:
     shards = [
         _Shard(f"{split}/{name}", path, split, subjects)
         for name, path in zip(names, files, strict=True)
-        for split, subjects in known.items()
+        for split, subjects in splits.items()
     ]
-    return shards, known
+    return shards, splits
 
 
 def _splits_of(path: Path) -> dict[str, pa.Array]:
@@ -89,14 +89,14 @@ def _splits_of(path: Path) -> dict[str, pa.Array]:
     one, count = np.unique(ids, return_counts=True)
     if len(one) < len(ids):
         subject = one[count > 1][0]
-        both = table.filter(pc.equal(table.column("subject_id"), subject)).column("split").to_pylist()
-        raise value_error("", f"subject {subject} is in the splits {both[0]!r} and {both[1]!r}")
+        names = table.filter(pc.equal(table.column("subject_id"), subject)).column("split").to_pylist()
+        raise value_error("", f"subject {subject} is in the splits {names[0]!r} and {names[1]!r}")
     out = {}
     for split in pc.unique(table.column("split")).to_pylist():
         if "/" in split or split in ("", ".", ".."):
             raise value_error("split", f"{split!r} is no name of a folder")
-        chosen = table.filter(pc.equal(table.column("split"), split))
-        out[split] = chosen.column("subject_id").combine_chunks()
+        part = table.filter(pc.equal(table.column("split"), split))
+        out[split] = part.column("subject_id").combine_chunks()
     return out
 
 
@@ -121,7 +121,7 @@ class _Subjects:
                 if len(wrong):
                     raise file_error(
                         path,
-                        f"subject {named(wrong)} is in the folder {split!r}, but "
+                        f"subject {id_text(wrong)} is in the folder {split!r}, but "
                         f"subject_splits.parquet says {other!r}",
                     )
             return
@@ -129,7 +129,7 @@ class _Subjects:
         if len(absent) and not self._drop:
             raise file_error(
                 path,
-                f"subject {named(absent)} is in no split of subject_splits.parquet; add it there, or "
+                f"subject {id_text(absent)} is in no split of subject_splits.parquet; add it there, or "
                 "leave such subjects out by --drop-unsplit",
             )
         self.unsplit += absent.tolist()
@@ -139,19 +139,19 @@ class _Subjects:
         ids = np.concatenate(self._ids)
         files = np.repeat(np.arange(len(self._ids)), [len(one) for one in self._ids])
         order = np.argsort(ids, kind="stable")
-        twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
-        if len(twice):
-            first, second = files[order[twice[0]]], files[order[twice[0] + 1]]
+        repeats = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+        if len(repeats):
+            first, second = files[order[repeats[0]]], files[order[repeats[0] + 1]]
             raise value_error(
                 f"{self._paths[second]}",
-                f"subject {ids[order[twice[0]]]} is in {self._paths[first]} already",
+                f"subject {ids[order[repeats[0]]]} is in {self._paths[first]} already",
                 "put all rows of a subject into one file",
             )
 
     def without_rows(self) -> int:
         """How many subjects of the table are in no file."""
-        listed = [one.to_numpy() for one in self._splits.values()]
-        return len(np.setdiff1d(np.concatenate(listed), np.concatenate(self._ids))) if listed else 0
+        subjects = [one.to_numpy() for one in self._splits.values()]
+        return len(np.setdiff1d(np.concatenate(subjects), np.concatenate(self._ids))) if subjects else 0
 
 
 def _read(shard: _Shard) -> pa.Table:
@@ -178,13 +178,13 @@ def _read(shard: _Shard) -> pa.Table:
 def _with_kinds(table: pa.Table) -> pa.Table:
     """The columns of events with the types that MEDS gives them; codes may be a dictionary's."""
     types = pa.types
-    wanted = (
+    rules = (
         ("integers", pa.int64(), types.is_integer),
         ("times", pa.timestamp("us"), types.is_timestamp),
         ("text", pa.string(), text_in),
         ("numbers", None, lambda kind: types.is_floating(kind) or types.is_integer(kind)),
     )
-    for i, (name, (what, kind, fits)) in enumerate(zip(COLUMNS, wanted, strict=True)):
+    for i, (name, (what, kind, fits)) in enumerate(zip(COLUMNS, rules, strict=True)):
         column = table.column(i)
         if not (fits(column.type) or types.is_null(column.type)):
             raise value_error(name, f"expected {what}, got {column.type}")
@@ -221,26 +221,26 @@ def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
 
     Times with a zone in one file and without in another are refused.
     """
-    more: dict[str, None] = {}
-    known: tuple[str | None, Path] | None = None
+    extras: dict[str, None] = {}
+    first: tuple[str | None, Path] | None = None
     for path in dict.fromkeys(shard.path for shard in shards):
         with naming_file(path):
             schema = pq.read_schema(path)
-        twice = [name for name in schema.names if schema.names.count(name) > 1]
-        if twice:
-            raise file_error(path, f"two columns have the name {twice[0]!r}")
-        more.update(dict.fromkeys(name for name in schema.names if name not in COLUMNS))
+        repeats = [name for name in schema.names if schema.names.count(name) > 1]
+        if repeats:
+            raise file_error(path, f"two columns have the name {repeats[0]!r}")
+        extras.update(dict.fromkeys(name for name in schema.names if name not in COLUMNS))
         kind = schema.field("time").type if "time" in schema.names else pa.null()
         if not pa.types.is_timestamp(kind):
             continue
-        known = known or (kind.tz, path)
-        if (known[0] is None) != (kind.tz is None):
-            here, there = (known[1], path) if kind.tz is None else (path, known[1])
+        first = first or (kind.tz, path)
+        if (first[0] is None) != (kind.tz is None):
+            one, other = (first[1], path) if kind.tz is None else (path, first[1])
             raise file_error(
                 path,
-                f"time: times have a zone in {here} and none in {there}; give all of them a zone, or none",
+                f"time: times have a zone in {one} and none in {other}; give all of them a zone, or none",
             )
-    return list(more), known[0] if known else None
+    return list(extras), first[0] if first else None
 
 
 def _with_metadata(codes: pa.Table, folder: Path, accounts: MedsAccount) -> pa.Table:
@@ -249,16 +249,16 @@ def _with_metadata(codes: pa.Table, folder: Path, accounts: MedsAccount) -> pa.T
     if not path.is_file():
         return codes
     with naming_file(path):
-        known = pq.read_table(path)
-        if "code" not in known.column_names:
-            raise value_error("", f"no column 'code'; there are {', '.join(known.column_names)}")
-        if len(pc.unique(known.column("code"))) < known.num_rows:
+        table = pq.read_table(path)
+        if "code" not in table.column_names:
+            raise value_error("", f"no column 'code'; there are {', '.join(table.column_names)}")
+        if len(pc.unique(table.column("code"))) < table.num_rows:
             raise value_error("", "a code comes twice")
-        at = pc.index_in(codes.column("code"), known.column("code").cast(pa.string()).combine_chunks())
-        for name in known.column_names:
+        index = pc.index_in(codes.column("code"), table.column("code").cast(pa.string()).combine_chunks())
+        for name in table.column_names:
             if name not in codes.column_names:
-                codes = codes.append_column(name, known.column(name).take(at))
-        accounts.add_metadata(known.num_rows, int(pc.sum(pc.is_valid(at)).as_py() or 0))
+                codes = codes.append_column(name, table.column(name).take(index))
+        accounts.add_metadata(table.num_rows, int(pc.sum(pc.is_valid(index)).as_py() or 0))
     return codes
 
 
@@ -316,9 +316,9 @@ def convert_meds(
 
     _check_target(folder, target, force)
     start = time.perf_counter()
-    shards, known = _shards_of(folder)
+    shards, split_ids = _shards_of(folder)
     more_columns, zone = _check_schemas(shards)
-    found = _Subjects(known, all(shard.subjects is None for shard in shards), drop_unsplit)
+    roster = _Subjects(split_ids, all(shard.subjects is None for shard in shards), drop_unsplit)
     bar: dict[str, Any] = {"unit": " shards", "leave": False, "disable": quiet or None}
     statistics = CodeStatistics()
     splits = {shard.split for shard in shards}
@@ -341,15 +341,15 @@ def convert_meds(
         )
     words = {"code": [PAD, *names]}
     accounts = MedsAccount()
-    subjects = events = left_out = without = size = 0
+    subjects = events = left_out = no_events = size = 0
     for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
         ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
-        before = len(found.unsplit)
+        count = len(roster.unsplit)
         with naming_file(shard.path):
             ids = _cast("subject_id", ids, pa.int64())
-        found.add(shard.path, shard.split, pc.unique(ids).to_numpy())
-        accounts.add_file(shard.path, ids, found.unsplit[before:])
-    found.finish()
+        roster.add(shard.path, shard.split, pc.unique(ids).to_numpy())
+        accounts.add_file(shard.path, ids, roster.unsplit[count:])
+    roster.finish()
     with _new_folder(target) as new:
         for shard in tqdm(shards, desc="writing", **bar):
             events_of = _read(shard)
@@ -358,13 +358,13 @@ def convert_meds(
             unknown = events_of.filter(pc.invert(is_known))
             left_out += unknown.num_rows
             account = accounts.shard(shard.path, events_of, unknown, table, nan)
-            without += _subjects(events_of)
+            no_events += _subjects(events_of)
             if shard.subjects is not None and not events_of.num_rows:
                 accounts.add_shard(account, None)
                 continue  # the file has no subject of this split
             with naming_file(shard.path):
                 joint, schema = convert_shard(table)
-            without -= schema.num_rows
+            no_events -= schema.num_rows
             data = new / "data" / f"{shard.name}.nrt"
             tokens = new / "tokenization" / "schemas" / f"{shard.name}.parquet"
             data.parent.mkdir(parents=True, exist_ok=True)
@@ -378,31 +378,31 @@ def convert_meds(
             subjects += schema.num_rows
             events += joint.rows(1)
             size += data.stat().st_size
-        described = _with_metadata(codes, folder, accounts)
+        code_table = _with_metadata(codes, folder, accounts)
         accounts.finish(more_columns)
         (new / "metadata").mkdir()
         (new / "metadata" / "account.json").write_text(accounts.total.as_text() + "\n")
-        pq.write_table(described, new / "metadata" / "codes.parquet")
+        pq.write_table(code_table, new / "metadata" / "codes.parquet")
         for name in ("dataset.json", "subject_splits.parquet"):
             if (folder / "metadata" / name).is_file():
                 shutil.copyfile(folder / "metadata" / name, new / "metadata" / name)
     if as_json:
         print(json.dumps(accounts.total.as_dict(), indent=2, ensure_ascii=False))
     elif not quiet:
-        took = time.perf_counter() - start
+        seconds = time.perf_counter() - start
         print(
             f"{target}: {subjects:,} subjects, {events:,} events, {codes.num_rows:,} codes, "
-            f"{as_bytes(size)} in {took:,.1f} s"
+            f"{as_bytes(size)} in {seconds:,.1f} s"
         )
         for line in accounts.total.summary():
             print(f"  {line}")
         if left_out:
             print(f"  {left_out:,} rows with codes that the train split lacks were left out")
-        if without:
-            print(f"  {without:,} subjects without events were left out")
-        if found.unsplit:
-            print(f"  {len(found.unsplit):,} subjects in no split were left out: {named(found.unsplit)}")
-        if absent := found.without_rows():
+        if no_events:
+            print(f"  {no_events:,} subjects without events were left out")
+        if roster.unsplit:
+            print(f"  {len(roster.unsplit):,} subjects in no split were left out: {id_text(roster.unsplit)}")
+        if absent := roster.without_rows():
             print(f"  {absent:,} subjects of subject_splits.parquet have no rows")
         if more_columns:
             print(f"  columns left out: {', '.join(more_columns)}")

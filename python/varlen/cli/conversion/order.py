@@ -42,8 +42,8 @@ def _sortable(joint: Joint, key: str, words: Vocabularies) -> np.ndarray:
     values = joint.values(key)
     if key not in words:
         return values
-    ranks = np.empty(len(words.of(key)), np.int64)
-    ranks[np.argsort(np.array(words.of(key), object), kind="stable")] = np.arange(len(ranks))
+    ranks = np.empty(len(words.words_of(key)), np.int64)
+    ranks[np.argsort(np.array(words.words_of(key), object), kind="stable")] = np.arange(len(ranks))
     out: np.ndarray = ranks[values]
     return out
 
@@ -53,7 +53,7 @@ def _reorder(joint: Joint, dim: int, order: npt.NDArray[np.int64]) -> Joint:
     inner = [name for name in joint.names if (joint.dim(name) or 0) >= dim]
     dims = [(joint.dim(name) or 0) - dim for name in inner]
     levels = [joint.level(d) for d in range(1, joint.depth + 1)]
-    below = Joint(inner, dims, [joint.values(name) for name in inner], levels[dim:], len(order)).take(order)
-    new_levels = [*levels[:dim], *(below.level(d) for d in range(1, below.depth + 1))]
-    values = [below.values(name) if name in inner else joint.values(name) for name in joint.names]
+    part = Joint(inner, dims, [joint.values(name) for name in inner], levels[dim:], len(order)).take(order)
+    new_levels = [*levels[:dim], *(part.level(d) for d in range(1, part.depth + 1))]
+    values = [part.values(name) if name in inner else joint.values(name) for name in joint.names]
     return Joint(joint.names, joint.dims, values, new_levels, len(joint))

@@ -25,7 +25,7 @@ class Places:
 
     def __init__(self) -> None:
         self._starts: list[tuple[int, Input]] = []
-        self._known: _LineNumbers | None = None
+        self._line_numbers: _LineNumbers | None = None
 
     def begin(self, one: Input, row: int) -> None:
         """Takes note that a file begins at a row of all."""
@@ -41,9 +41,9 @@ class Places:
         start, one = [item for item in self._starts if item[0] <= row][-1]
         if one.kind not in ("csv", "lines"):
             return RowPlace(one, row - start, f"row {row - start}")
-        if self._known is None or self._known.one is not one:
-            self._known = _LineNumbers(one)
-        return RowPlace(one, row - start, f"line {self._known.line_of(row - start)}")
+        if self._line_numbers is None or self._line_numbers.one is not one:
+            self._line_numbers = _LineNumbers(one)
+        return RowPlace(one, row - start, f"line {self._line_numbers.line_of(row - start)}")
 
 
 class _LineNumbers:

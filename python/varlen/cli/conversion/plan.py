@@ -66,12 +66,12 @@ class ValueRange:
     def _promote(self, other: np.dtype) -> np.dtype:
         """What NumPy promotes to; integers stay integers where one dtype holds them."""
         assert self.dtype is not None
-        both = np.promote_types(self.dtype, other)
-        if both.kind != "f" or "f" in (self.dtype.kind, other.kind):
-            return both
+        dtype = np.promote_types(self.dtype, other)
+        if dtype.kind != "f" or "f" in (self.dtype.kind, other.kind):
+            return dtype
         if self.low >= 0:
             return np.dtype(np.uint64)
-        return np.dtype(np.int64) if self.high < 2**63 else both
+        return np.dtype(np.int64) if self.high < 2**63 else dtype
 
     def check(self, name: str) -> None:
         """Refuses a float that stands for integers it cannot hold."""
@@ -135,16 +135,16 @@ class ConversionPlan:
     findings: Findings = field(default_factory=Findings)
     account: Account = field(default_factory=Account)
     missing: dict[str, int] = field(default_factory=dict)  # nulls of lines
-    gathered: GatheredRows | None = None
+    gathered_rows: GatheredRows | None = None
     is_learned: bool = False
     _lines_of: Input | None = None  # the file of lines that is read
-    _opened: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> ConversionPlan:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._opened.close()
+        self._stack.close()
 
     @property
     def lines(self) -> bool:
@@ -173,21 +173,21 @@ class ConversionPlan:
             self.rows,
             self.wanted_columns,
             self.types,
-            self.words.given,
+            self.words.user_keys,
             self.wanted_types,
-            self.fixed,
+            self.fixed_shapes,
             ids,
         )
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
-            there = ", ".join(reader.columns)
-            raise file_error(self.inputs[0].path, f"no column {missing[0]!r}; there are {there}")
+            names = ", ".join(reader.columns)
+            raise file_error(self.inputs[0].path, f"no column {missing[0]!r}; there are {names}")
         return reader
 
     def scratch(self) -> Path:
         """A folder of files that live as long as the plan is entered."""
-        made = tempfile.TemporaryDirectory(prefix=".varlen-", dir=self.folder)
-        return Path(self._opened.enter_context(made))
+        folder = tempfile.TemporaryDirectory(prefix=".varlen-", dir=self.folder)
+        return Path(self._stack.enter_context(folder))
 
     def has_text(self) -> bool:
         """Some column of the tables holds strings: its vocabulary is known only after a pass."""
@@ -205,7 +205,7 @@ class ConversionPlan:
         return {**(self.schema.dtypes if self.schema is not None else {}), **self.types}
 
     @cached_property
-    def fixed(self) -> dict[str, tuple[int, ...]]:
+    def fixed_shapes(self) -> dict[str, tuple[int, ...]]:
         """The fixed dims that the schema declares."""
         return {name: column.trailing for name, column in (self.schema or {}).items() if column.trailing}
 
@@ -223,13 +223,13 @@ class ConversionPlan:
         """Keys of times to the zone that they had before they became UTC."""
         if not self.lines:
             return self.tables.zones
-        return {name: "a zone" for name, known in self.time_zones.items() if 1 in known}
+        return {name: "a zone" for name, zones in self.time_zones.items() if 1 in zones}
 
     def needs_pass(self) -> bool:
         """The dtypes or vocabularies of the tables are known only after a pass."""
         return len(self.inputs) > 1 or self.has_text() or self.tables.has_decimals()
 
-    def read(self, doing: str) -> Iterator[Joint]:
+    def read(self, phase: str) -> Iterator[Joint]:
         """The pieces, once through, with a progress bar that says what is being done."""
         from tqdm import tqdm
 
@@ -238,26 +238,26 @@ class ConversionPlan:
         self.account, self.missing = Account(), {}
         for table in self.static_tables:
             table.begin_pass()
-        options = {"desc": doing, "unit_scale": True, "leave": False, "disable": self.quiet or None}
+        options = {"desc": phase, "unit_scale": True, "leave": False, "disable": self.quiet or None}
         if self.lines:
             size = sum(one.path.stat().st_size for one in self.inputs)
             bar = tqdm(total=size, unit="B", **options)
-            grouped = self.groups and self.is_learned
-            pieces = self._from_events(bar.update) if grouped else self._from_lines(bar.update)
+            is_grouped = self.groups and self.is_learned
+            pieces = self._from_events(bar.update) if is_grouped else self._from_lines(bar.update)
         else:
             bar = tqdm(total=self.tables.total, unit=" rows", **options)
-            self.tables.counts = self.regroup or doing == "writing"
+            self.tables.counts = self.regroup or phase == "writing"
             pieces = self._from_tables(bar.update)
         inner = [name for name in self.sort_by if name not in self.groups[:1]]
         if self.lines and self.groups and not self.is_learned:
             inner = []
         with bar:
             for joint in pieces:
-                before = self.findings.count
+                count = self.findings.count
                 for table in self.static_tables:
                     with self.findings.gather():
                         joint = table.join(joint, self.words)
-                if self.findings.count == before:
+                if self.findings.count == count:
                     yield sort_inside(joint, inner, self.words) if inner else joint
         self.findings.finish()
 
@@ -291,9 +291,9 @@ class ConversionPlan:
                 for joint in read_lines(self, one, advance):
                     for name in self.groups:
                         if joint.dim(name) != 0:
-                            there = ", ".join(joint.names)
+                            names = ", ".join(joint.names)
                             what = "no key" if joint.dim(name) is None else "lists are no group, in the key"
-                            raise value_error("--group-by", f"{what} {name!r}; there are {there}")
+                            raise value_error("--group-by", f"{what} {name!r}; there are {names}")
                     yield one, joint
 
     def _from_events(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
@@ -303,9 +303,9 @@ class ConversionPlan:
         from varlen.interop.arrow import Nulls
 
         pieces = ((one, cast(joint, self.dtypes)) for one, joint in self._lines(advance))
-        known = {name: self.words.of(name) for name in self.groups if name in self.words}
+        words = {name: self.words.words_of(name) for name in self.groups if name in self.words}
         events = EventReader(pieces, self.inputs, self.groups, self.words)
-        for joint, _ in read_joints(self, events, Nulls("nan"), Vocabularies(given=known)):
+        for joint, _ in read_joints(self, events, Nulls("nan"), Vocabularies(vocabularies=words)):
             yield joint
 
     def _from_tables(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
@@ -387,11 +387,11 @@ def _finer(name: str, times: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return times
     try:
         cast = times.astype(dtype)
-        lost = (cast.astype(times.dtype) != times) & ~np.isnat(times)
+        misfit = (cast.astype(times.dtype) != times) & ~np.isnat(times)
     except OverflowError:
-        lost = np.ones(len(times), bool)
-    if lost.any():
+        misfit = np.ones(len(times), bool)
+    if misfit.any():
         raise value_error(
-            name, f"{times[lost.argmax()]} does not fit {dtype}, as other files have it", "see --types"
+            name, f"{times[misfit.argmax()]} does not fit {dtype}, as other files have it", "see --types"
         )
     return cast

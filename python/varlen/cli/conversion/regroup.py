@@ -43,7 +43,7 @@ class GatheredRows:
         budget = BUDGET if budget is None else budget
         numbers: dict[Any, int] = {}  # of each group, in the order of their first rows
         counts = np.zeros(0, np.int64)
-        kept: list[tuple[pa.Table, npt.NDArray[np.int64]]] = []
+        parts: list[tuple[pa.Table, npt.NDArray[np.int64]]] = []
         spool = _Spool(folder, "rows")
         size = rows = 0
         for table in tables:
@@ -54,18 +54,18 @@ class GatheredRows:
             counts += np.bincount(own, minlength=len(numbers))
             rows += table.num_rows
             size += table.nbytes
-            kept.append((table, own))
+            parts.append((table, own))
             if size > budget:
-                for part, part_numbers in kept:
+                for part, part_numbers in parts:
                     spool.append(_with_ranks(part, part_numbers))
-                kept.clear()
+                parts.clear()
         rank = _ranks(numbers, in_order)
         self._parts: list[pa.Table | _Spool] = []
         if not spool.rows:
-            if kept:
-                self._parts = [_one_table([_with_ranks(table, rank[own]) for table, own in kept])]
+            if parts:
+                self._parts = [_one_table([_with_ranks(table, rank[own]) for table, own in parts])]
             return
-        for part, part_numbers in kept:
+        for part, part_numbers in parts:
             spool.append(_with_ranks(part, part_numbers))
         self._deal(spool, rank, counts, max(1, min(_MOST_PARTS, -(-size // max(budget // 4, 1)))))
 
@@ -75,8 +75,8 @@ class GatheredRows:
         """Rows to files of consecutive groups, about equally many rows each."""
         by_rank = np.empty_like(counts)
         by_rank[rank] = counts
-        before = np.cumsum(by_rank) - by_rank
-        part_of = before * parts // max(int(counts.sum()), 1)
+        starts = np.cumsum(by_rank) - by_rank
+        part_of = starts * parts // max(int(counts.sum()), 1)
         files = [_Spool(self._folder, f"part-{k}") for k in range(parts)]
         for table in spool.read():
             ranks = rank[table.column(_RANK).to_numpy()]
@@ -131,9 +131,9 @@ def _number_groups(
     """The number of each row's group; new groups get the next ones."""
     array = group_keys(table, name, first_row).dictionary_encode()
     keys = array.dictionary.to_pylist()
-    used = np.unique(array.indices.to_numpy(), return_index=True)
+    uniques = np.unique(array.indices.to_numpy(), return_index=True)
     table_of = np.zeros(max(len(keys), 1), np.int64)
-    for code in used[0][np.argsort(used[1])].tolist():
+    for code in uniques[0][np.argsort(uniques[1])].tolist():
         table_of[code] = numbers.setdefault(keys[code], len(numbers))
     out: npt.NDArray[np.int64] = table_of[array.indices.to_numpy()]
     return out

@@ -49,35 +49,35 @@ class StaticTable:
         findings.finish()
         for row, value in enumerate(_plain_ids(columns_of(column, key).get(key), self.path)):
             if value in self._rows:
-                first, again = (reader.locate(at).name for at in (self._rows[value], row))
-                twice = f"{value!r} at {again} is at {first} already; a static table has one row an id"
-                findings.add(file_error(self.path, twice, key))
+                first, again = (reader.locate(i).name for i in (self._rows[value], row))
+                message = f"{value!r} at {again} is at {first} already; a static table has one row an id"
+                findings.add(file_error(self.path, message, key))
             else:
                 self._rows[value] = row
         findings.finish()
         self._table = table.drop_columns([key])
-        self._used = np.zeros(table.num_rows, bool)
+        self._is_used = np.zeros(table.num_rows, bool)
         self._account = reader.account
-        self.without: set[Any] = set()
+        self.missing_ids: set[Any] = set()
         self.begin_pass()
 
     def begin_pass(self) -> None:
         """Counts anew what is joined."""
-        self._found = self._absent = 0
+        self._n_found = self._absent = 0
         self.missing: dict[str, int] = {}  # nulls of what is joined
 
     def account(self) -> Account:
         """What came in, and why more or less of it goes out: records have some of the ids, some often."""
         account = self._account.successor()
-        used, rows = int(self._used.sum()), self._table.num_rows
+        count, rows = int(self._is_used.sum()), self._table.num_rows
         account.leave_out(None, "joined by id, from static tables", rows)
         for name, balance in account.columns.items():
             balance.source.nulls = None  # which of them go out is not known
             if name == self._key:
                 account.leave_out(name, "ids of static tables", rows)
                 continue
-            account.leave_out(name, "ids without a record", rows - used, None)
-            account.leave_out(name, "ids of several records", used - self._found, None)
+            account.leave_out(name, "ids without a record", rows - count, None)
+            account.leave_out(name, "ids of several records", count - self._n_found, None)
             account.leave_out(name, "records without a row", -self._absent, None)
         return account
 
@@ -89,15 +89,15 @@ class StaticTable:
 
     def join(self, joint: Joint, words: Vocabularies) -> Joint:
         """The records with the columns of their ids; ids that are not here have nulls."""
-        picked = self._pick(joint, words)
-        absent = np.flatnonzero(picked < 0)
+        picks = self._pick(joint, words)
+        absent = np.flatnonzero(picks < 0)
         ids = self._ids(joint, words) if len(absent) else []
         is_text = isinstance(next(iter(self._rows)), str)
         if len(absent) and is_text != isinstance(ids[0], str):
-            here, there = ("text", "no text") if is_text else ("no text", "text")
+            mine, theirs = ("text", "no text") if is_text else ("no text", "text")
             raise file_error(
                 self.path,
-                f"{self._key} is {here}, but {there} in the records; see --types, as in {self._key}=str",
+                f"{self._key} is {mine}, but {theirs} in the records; see --types, as in {self._key}=str",
             )
         if len(absent) and self._nulls.policy == "refuse":
             raise file_error(
@@ -105,22 +105,22 @@ class StaticTable:
                 f"no row for {self._key} {ids[absent[0]]!r}, one of {len(absent):,} such "
                 "records; see --nulls",
             )
-        self.without.update(ids[i] for i in absent.tolist())
-        self._used[picked[picked >= 0]] = True
+        self.missing_ids.update(ids[i] for i in absent.tolist())
+        self._is_used[picks[picks >= 0]] = True
         self._absent += len(absent)
-        self._found += len(picked) - len(absent)
-        table = self._table.take(pa.array(picked, mask=picked < 0))
+        self._n_found += len(picks) - len(absent)
+        table = self._table.take(pa.array(picks, mask=picks < 0))
         count_table(Account(), table, self.missing)
         for name in table.column_names:
             try:
-                found = columns_of(table.column(name), name, self._nulls)
+                columns = columns_of(table.column(name), name, self._nulls)
                 flat = {
                     key: column.values if column.vocabulary is None else encode_words(words, key, column)
-                    for key, column in found.items()
+                    for key, column in columns.items()
                 }
             except ValueError as wrong:
                 raise self._with_id(wrong, joint, words) from None
-            for key, column in found.items():
+            for key, column in columns.items():
                 if joint.dim(key) is not None:
                     raise file_error(self.path, f"{key!r} is a key of the records already")
                 if column.levels:
@@ -130,25 +130,25 @@ class StaticTable:
 
     def _with_id(self, error: ValueError, joint: Joint, words: Vocabularies) -> Exception:
         """The error with the id in the place of the row, which counts the records."""
-        said = with_options(error)
-        if is_of_row(said):
-            place_row(said, said.row, f" for {self._key} {self._ids(joint, words)[said.row]!r}")
-        return name_file(said, self.path, ValueError)
+        failure = with_options(error)
+        if is_of_row(failure):
+            place_row(failure, failure.row, f" for {self._key} {self._ids(joint, words)[failure.row]!r}")
+        return name_file(failure, self.path, ValueError)
 
     def summary(self) -> list[str]:
         """What had no counterpart."""
-        unused = int((~self._used).sum())
-        out = [f"{self.path}: {unused:,} ids have no record, and were left out"] if unused else []
-        if self.without:
+        count = int((~self._is_used).sum())
+        out = [f"{self.path}: {count:,} ids have no record, and were left out"] if count else []
+        if self.missing_ids:
             out.append(
-                f"{self.path}: {len(self.without):,} ids of records have no row, their values are nulls"
+                f"{self.path}: {len(self.missing_ids):,} ids of records have no row, their values are nulls"
             )
         return out
 
     def _ids(self, joint: Joint, words: Vocabularies) -> list[Any]:
         if joint.dim(self._key) != 0:
             raise value_error("--static", f"{self._key!r} is not a key with one value a record")
-        texts = tuple(words.of(self._key)) if self._key in words else None
+        texts = tuple(words.words_of(self._key)) if self._key in words else None
         return _plain_ids(Column(joint.values(self._key), (), texts), self.path)
 
     def _pick(self, joint: Joint, words: Vocabularies) -> npt.NDArray[np.int64]:

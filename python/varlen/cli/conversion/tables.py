@@ -38,20 +38,20 @@ class TableReader:
         columns: Sequence[str] | None = None,
         types: Mapping[str, Any] | None = None,
         words: Iterable[str] = (),
-        declared: Mapping[str, Any] | None = None,
-        fixed: Mapping[str, tuple[int, ...]] | None = None,
+        schema_types: Mapping[str, Any] | None = None,
+        row_shapes: Mapping[str, tuple[int, ...]] | None = None,
         ids: Container[str] = (),
     ) -> None:
         self.inputs = list(inputs)
         self.left_out: list[str] = []
         self._rows = rows
         self._types = dict(types or {})
-        self._declared = dict(declared or {}).keys() - self._types.keys()
+        self._declared_names = dict(schema_types or {}).keys() - self._types.keys()
         self._csv_types: dict[str, pa.DataType] = {}
         self._csv_rows: dict[Path, int] = {}
         self._places = Places()
         self.account, self.missing = Account(), dict[str, int]()
-        self._fixed = fixed
+        self._fixed_shapes = row_shapes
         self.counts = True  # what is read; False for a pass before the last one
         self.reading: Input | None = None  # the file that is read
         self.null_lists: set[str] = set()  # keys with a list that is null, before the last pass
@@ -61,7 +61,7 @@ class TableReader:
                 schemas[one] = _schema_of(one)
         first = self.inputs[0]
         self.columns = list(columns) if columns is not None else self._without_index(schemas[first])
-        self._types |= {n: kind for n, kind in (declared or {}).items() if n in self.columns}
+        self._types |= {n: kind for n, kind in (schema_types or {}).items() if n in self.columns}
         for one, schema in schemas.items():
             self._check_columns(one, schema, first, columns is not None)
         missing = [name for name in self._types if name not in self.columns]
@@ -79,12 +79,12 @@ class TableReader:
             if _is_hollow(schema.field(name).type)
         }
         texts = [one for one in self.inputs if one.kind == "csv"]
-        given = dict.fromkeys(words, str) | self._types
+        user_types = dict.fromkeys(words, str) | self._types
         self.notes: dict[str, str] = {}
-        self._leading: dict[str, tuple[int, str]] = {}
+        self._first_texts: dict[str, tuple[int, str]] = {}
         if texts:
-            self._csv_types, self.notes, self._leading = csv_types(
-                texts, self.columns, given, self._csv_rows, self._declared, ids
+            self._csv_types, self.notes, self._first_texts = csv_types(
+                texts, self.columns, user_types, self._csv_rows, self._declared_names, ids
             )
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
         self.zones = self._zones_of()
@@ -100,7 +100,7 @@ class TableReader:
         A key that is text in one file alone is refused, and so are times with a zone in one file alone.
         """
         texts: dict[str, tuple[bool, Input]] = {}
-        found: dict[str, tuple[str | None, Input]] = {}
+        zones: dict[str, tuple[str | None, Input]] = {}
         for one, schema in zip(self.inputs, self._schemas, strict=True):
             for name in self.columns:
                 kind = self._csv_types[name] if one.kind == "csv" else schema.field(name).type
@@ -110,24 +110,24 @@ class TableReader:
                     is_text = text_in(leaf)
                     was_text, first = texts.setdefault(key, (is_text, one))
                     if is_text != was_text:
-                        here, there = (one, first) if is_text else (first, one)
+                        holder, other = (one, first) if is_text else (first, one)
                         raise file_error(
                             one.path,
-                            f"{key} is text in {here.path} and not in {there.path}; "
+                            f"{key} is text in {holder.path} and not in {other.path}; "
                             f"see --types, as in {key}=str",
                         )
                     if not (pa.types.is_timestamp(leaf) or pa.types.is_date(leaf)):
                         continue
                     zone = getattr(leaf, "tz", None)
-                    before, first = found.setdefault(key, (zone, one))
-                    if (before is None) != (zone is None):
-                        here, there = (first, one) if zone is None else (one, first)
+                    first_zone, first = zones.setdefault(key, (zone, one))
+                    if (first_zone is None) != (zone is None):
+                        holder, other = (first, one) if zone is None else (one, first)
                         raise file_error(
                             one.path,
-                            f"{key}: times have a zone in {here.path} and none in {there.path}; "
+                            f"{key}: times have a zone in {holder.path} and none in {other.path}; "
                             "give all of them a zone, or none",
                         )
-        return {key: zone for key, (zone, _) in found.items() if zone is not None}
+        return {key: zone for key, (zone, _) in zones.items() if zone is not None}
 
     def _without_index(self, schema: pa.Schema) -> list[str]:
         self.left_out = [
@@ -137,18 +137,18 @@ class TableReader:
             self.left_out = []
         return [name for name in schema.names if name not in self.left_out]
 
-    def _check_columns(self, one: Input, schema: pa.Schema, first: Input, chosen: bool) -> None:
-        twice = [name for name in self.columns if schema.names.count(name) > 1]
-        if twice:
-            raise file_error(one.path, f"two columns have the name {twice[0]!r}")
+    def _check_columns(self, one: Input, schema: pa.Schema, first: Input, is_chosen: bool) -> None:
+        repeats = [name for name in self.columns if schema.names.count(name) > 1]
+        if repeats:
+            raise file_error(one.path, f"two columns have the name {repeats[0]!r}")
         for name in self.columns:
             if name not in schema.names:
-                there = f"; {first.path} has it" if one is not first and not chosen else ""
-                raise file_error(one.path, f"no column {name!r}{there}; there are {', '.join(schema.names)}")
-        more = [n for n in schema.names if n not in self.columns and not _INDEX.fullmatch(n)]
-        if more and not chosen:
+                hint = f"; {first.path} has it" if one is not first and not is_chosen else ""
+                raise file_error(one.path, f"no column {name!r}{hint}; there are {', '.join(schema.names)}")
+        extras = [n for n in schema.names if n not in self.columns and not _INDEX.fullmatch(n)]
+        if extras and not is_chosen:
             raise file_error(
-                one.path, f"the column {more[0]!r} is not in {first.path}; choose with --columns"
+                one.path, f"the column {extras[0]!r} is not in {first.path}; choose with --columns"
             )
 
     @property
@@ -177,7 +177,7 @@ class TableReader:
         self._places = Places()
         self.account, self.missing = Account(), {}
         self.account.unread = dict(self._unread)
-        for name, (count, first) in self._leading.items():
+        for name, (count, first) in self._first_texts.items():
             self.account.change(name, NOT_GIVEN_BACK, count, 0, [first])
         rows = 0
         for one in self.inputs:
@@ -190,7 +190,7 @@ class TableReader:
                         rows += table.num_rows
                         table = self._with_kinds(table.select(self.columns))
                         if self.counts:
-                            count_table(self.account, table, self.missing, self._fixed)
+                            count_table(self.account, table, self.missing, self._fixed_shapes)
                         else:
                             self.null_lists |= _null_lists_in(table)
                         yield self._cast_types(table)
@@ -199,16 +199,16 @@ class TableReader:
             kinds = {field.name: field.type for field in self._schemas[0]} | self._csv_types
             table = self._with_kinds(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))
             if self.counts:
-                count_table(self.account, table, self.missing, self._fixed)
+                count_table(self.account, table, self.missing, self._fixed_shapes)
             yield self._cast_types(table)
 
-    def _rows_in(self, one: Input, counted: int) -> int:
+    def _rows_in(self, one: Input, default: int) -> int:
         """The rows of a file, from another place than the tables that were read of it, where there is one."""
         if one.kind == "parquet":
             import pyarrow.parquet as pq
 
             return int(pq.read_metadata(one.path).num_rows)
-        return self._csv_rows.get(one.path, counted)
+        return self._csv_rows.get(one.path, default)
 
     def locate(self, row: int) -> RowPlace:
         """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
@@ -241,7 +241,7 @@ class TableReader:
             kind, column = self._types.get(name), table.column(i)
             if kind is str:
                 if pa.types.is_struct(column.type):
-                    who = "the schema" if name in self._declared else "--types"
+                    who = "the schema" if name in self._declared_names else "--types"
                     raise value_error(
                         name, f"{who} says text, which is of a column of one type, not {column.type}"
                     )
@@ -253,7 +253,7 @@ class TableReader:
             elif (
                 kind is not None
                 and kind.kind == "f"
-                and name not in self._declared
+                and name not in self._declared_names
                 and _holds_decimals(column.type)
             ):  # rounded, as asked by name
                 floats = _as_texts(column).cast(_nested(column.type, pa.float64()))
@@ -339,7 +339,7 @@ def _texts_of(array: pa.Array) -> pa.Array:
 
 def _null_lists_in(table: pa.Table) -> set[str]:
     """The keys in whose lists one is null."""
-    found = set()
+    names = set()
     stack = [
         (name, chunk, False)
         for name, column in zip(table.column_names, table.columns, strict=True)
@@ -353,8 +353,8 @@ def _null_lists_in(table: pa.Table) -> set[str]:
         elif hasattr(array.type, "value_type") and hasattr(array, "flatten"):
             stack.append((name, array.flatten(), is_null or array.null_count > 0))
         elif is_null:
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
 def _is_hollow(kind: pa.DataType) -> bool:

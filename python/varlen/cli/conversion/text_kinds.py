@@ -48,8 +48,8 @@ class TextColumn:
 
     first: dict[str, _FoundText] = field(default_factory=dict)  # of each kind
     no_double: _FoundText | None = None  # a whole number that is another one as a double
-    most: int = 0
-    least: int = 0
+    maximum: int = 0
+    minimum: int = 0
     units: set[str] = field(default_factory=lambda: set(_UNITS))
 
     def add(self, texts: pa.Array, where: Callable[[int], str]) -> None:
@@ -60,10 +60,10 @@ class TextColumn:
             if len(texts) == 0:
                 return
             hits = pc.match_substring_regex(texts, pattern)
-            found = hits.to_numpy(zero_copy_only=False)
-            if found.any():
-                self._take(kind, _Piece(texts.filter(hits), rows[found], where))
-                texts, rows = texts.filter(pc.invert(hits)), rows[~found]
+            is_hit = hits.to_numpy(zero_copy_only=False)
+            if is_hit.any():
+                self._take(kind, _Piece(texts.filter(hits), rows[is_hit], where))
+                texts, rows = texts.filter(pc.invert(hits)), rows[~is_hit]
         if len(texts):
             self._note("text", _Piece(texts, rows, where), 0)
 
@@ -73,9 +73,9 @@ class TextColumn:
         if kinds <= set(_WHOLE):
             if not kinds:
                 return pa.null()
-            if self.most < 2**63 and self.least >= -(2**63):
+            if self.maximum < 2**63 and self.minimum >= -(2**63):
                 return pa.int64()
-            return pa.uint64() if self.least >= 0 and self.most < 2**64 else pa.string()
+            return pa.uint64() if self.minimum >= 0 and self.maximum < 2**64 else pa.string()
         if kinds <= set(_NUMBERS):
             return pa.float64() if self.no_double is None else pa.string()
         if kinds <= {"bool"}:
@@ -95,11 +95,11 @@ class TextColumn:
 
     def check_zones(self) -> None:
         """Refuses times of which some have a zone."""
-        without = self.first.get("naive") or self.first.get("date")
-        if self.is_zoned and without:
+        naive_text = self.first.get("naive") or self.first.get("date")
+        if self.is_zoned and naive_text:
             raise value_error(
                 "",
-                f"{self.first['zoned']} has a zone, {without} has none",
+                f"{self.first['zoned']} has a zone, {naive_text} has none",
                 "give all times a zone or none of them",
             )
 
@@ -116,10 +116,10 @@ class TextColumn:
             return f"{self.first[others[0]]} is {_NAMES[others[0]]}, {self.first[others[-1]]} is none"
         if "real" in others:
             return f"{self.no_double} does not come back from float64, as which the others come"
-        return f"its whole numbers, {self.least} to {self.most}, fit neither int64 nor uint64"
+        return f"its whole numbers, {self.minimum} to {self.maximum}, fit neither int64 nor uint64"
 
     def _note(self, kind: str, piece: _Piece, i: int) -> None:
-        self.first.setdefault(kind, piece.found(i))
+        self.first.setdefault(kind, piece.text_at(i))
 
     def _take(self, kind: str, piece: _Piece) -> None:
         if kind in _WHOLE:
@@ -138,21 +138,21 @@ class TextColumn:
     def _take_whole(self, piece: _Piece) -> None:
         lengths = pc.utf8_length(piece.texts).to_numpy()
         if lengths.max() <= 15:
-            self.least = min(self.least, -int("-" in piece.texts[0].as_py()))
+            self.minimum = min(self.minimum, -int("-" in piece.texts[0].as_py()))
             return
         long = lengths > 18
         short = pc.utf8_trim(piece.texts.filter(pa.array(~long)), " \t").cast(pa.int64()).to_numpy()
-        lost = np.flatnonzero(short.astype(np.float64).astype(np.int64) != short)
-        places = np.flatnonzero(~long)[lost[:1]].tolist()
+        misfits = np.flatnonzero(short.astype(np.float64).astype(np.int64) != short)
+        places = np.flatnonzero(~long)[misfits[:1]].tolist()
         numbers = [int(short.min()), int(short.max())] if len(short) else []
         for i in np.flatnonzero(long).tolist():
             number = int(piece.texts[i].as_py())
             numbers.append(number)
             if not places and int(float(number)) != number:
                 places.append(i)
-        self.most, self.least = max(self.most, *numbers), min(self.least, *numbers)
+        self.maximum, self.minimum = max(self.maximum, *numbers), min(self.minimum, *numbers)
         if places and self.no_double is None:
-            self.no_double = piece.found(places[0])
+            self.no_double = piece.text_at(places[0])
 
     def _take_times(self, kind: str, piece: _Piece) -> None:
         kinds = {unit: pa.timestamp(unit, "UTC" if kind == "zoned" else None) for unit in _UNITS}
@@ -189,7 +189,7 @@ class _Piece:
     rows: Any
     where: Callable[[int], str]
 
-    def found(self, i: int) -> _FoundText:
+    def text_at(self, i: int) -> _FoundText:
         return _FoundText(self.texts[i].as_py(), int(self.rows[i]), self.where)
 
 

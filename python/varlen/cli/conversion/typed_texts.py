@@ -59,12 +59,12 @@ def parse_texts(
 
 
 def _time(text: str, dtype: np.dtype) -> tuple[Any, int]:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         raise ValueError
-    if found[1] is None:
+    if match[1] is None:
         return np.datetime64("NaT"), -1
-    time, zone = np.array([found[1]], "M8"), found[2]
+    time, zone = np.array([match[1]], "M8"), match[2]
     if zone not in (None, "Z"):
         digits = re.sub(r"\D", "", zone).ljust(4, "0")
         minutes = 60 * int(digits[:2]) + int(digits[2:])

@@ -39,22 +39,22 @@ class Vocabularies:
 
     def __init__(
         self,
-        reserved: Sequence[str] = (),
+        specials: Sequence[str] = (),
         unknown: str | None = None,
-        given: dict[str, list[str]] | None = None,
+        vocabularies: dict[str, list[str]] | None = None,
         null_word: str | None = None,
         *,
         padding: bool = False,
         row_ids: str | None = None,
     ) -> None:
-        self._adds_padding = padding and PADDING not in reserved
+        self._adds_padding = padding and PADDING not in specials
         self._row_ids = row_ids
-        self._reserved = list(reserved)
+        self._reserved_words = list(specials)
         self._unknown = unknown
-        self._given = given or {}
+        self._user_words = vocabularies or {}
         self.null_word = null_word
-        closed = {*reserved, *[PADDING] * self._adds_padding, *([unknown] if unknown is not None else [])}
-        self._closed = closed - {null_word}
+        marks = {*specials, *[PADDING] * self._adds_padding, *([unknown] if unknown is not None else [])}
+        self._closed_keys = marks - {null_word}
         self._words: dict[str, dict[str, int]] = {}
         self._unknown_words: dict[str, set[str]] = {}
         self._unknown_values: dict[str, int] = {}
@@ -76,24 +76,24 @@ class Vocabularies:
         return self._row_ids
 
     @property
-    def given(self) -> list[str]:
+    def user_keys(self) -> list[str]:
         """Keys whose words come from outside."""
-        return list(self._given)
+        return list(self._user_words)
 
-    def of(self, key: str) -> list[str]:
+    def words_of(self, key: str) -> list[str]:
         """The words of a key, by their ids."""
         return list(self._words[key])
 
     def is_given(self, key: str) -> bool:
         """The words of this key come from outside."""
-        return key in self._given
+        return key in self._user_words
 
     def begin(self, key: str) -> dict[str, int]:
         """The words of a key with their ids, made where the key is new."""
         if key not in self._words:
-            reserved = [*new_words(key, self._adds_padding, self._row_ids), *self._reserved]
-            words = {word: i for i, word in enumerate(self._given.get(key, reserved))}
-            if key in self._given and self._unknown is not None and self._unknown not in words:
+            first_words = [*new_words(key, self._adds_padding, self._row_ids), *self._reserved_words]
+            words = {word: i for i, word in enumerate(self._user_words.get(key, first_words))}
+            if key in self._user_words and self._unknown is not None and self._unknown not in words:
                 raise value_error(key, f"--unknown {self._unknown!r} is not in the vocabulary given")
             self._words[key] = words
         return self._words[key]
@@ -106,37 +106,37 @@ class Vocabularies:
 
     def encode(self, key: str, words: Sequence[str], ids: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
         """Ids into `words` as ids of the key."""
-        known = self.begin(key)
-        is_given = key in self._given
+        id_map = self.begin(key)
+        is_given = key in self._user_words
         table = np.empty(len(words), np.int64)
         unknown: list[int] = []
         for i, word in enumerate(words):
-            if word in self._closed and not (is_given and word == PADDING and word in known):
+            if word in self._closed_keys and not (is_given and word == PADDING and word in id_map):
                 hint = "--no-padding-id takes it" if word == PADDING and self._adds_padding else ""
                 raise unknown_word(f"the word {word!r} is reserved", _first(ids, i), hint)
-            number = known.get(word)
+            number = id_map.get(word)
             if number is None and is_given:
                 if self._unknown is None:
                     text = f"the word {word!r} is not in the vocabulary given"
                     raise unknown_word(text, _first(ids, i), "see --unknown")
                 unknown.append(i)
-                number = known[self._unknown]
-            table[i] = known.setdefault(word, len(known)) if number is None else number
+                number = id_map[self._unknown]
+            table[i] = id_map.setdefault(word, len(id_map)) if number is None else number
         if unknown:
             self._unknown_words.setdefault(key, set()).update(words[i] for i in unknown)
             count = int(np.isin(ids, unknown).sum())
             if count and len(self._unknown_places.get(key, ())) < _MOST_PLACES:
-                at = int(np.isin(ids, unknown).argmax())
-                self._unknown_at[key] = at
-                self._unknown_rows[key] = at, words[int(ids[at])]
+                index = int(np.isin(ids, unknown).argmax())
+                self._unknown_at[key] = index
+                self._unknown_rows[key] = index, words[int(ids[index])]
             self._unknown_values[key] = self._unknown_values.get(key, 0) + count
         out: npt.NDArray[np.int64] = table[ids]
         return out
 
     def place(self, key: str, row_of: Callable[[int], int]) -> None:
         """Says in which row the values of the key are that were encoded last."""
-        if (at := self._unknown_at.pop(key, None)) is not None:
-            self._unknown_rows[key] = row_of(at), self._unknown_rows[key][1]
+        if (index := self._unknown_at.pop(key, None)) is not None:
+            self._unknown_rows[key] = row_of(index), self._unknown_rows[key][1]
 
     def locate(self, locate: Callable[[int], str]) -> None:
         """Says where the rows of the last piece are, of which unknown words take note."""
@@ -161,28 +161,28 @@ class Vocabularies:
 
 
 def _first(ids: npt.NDArray[np.integer], i: int) -> int:
-    found = np.flatnonzero(ids == i)
-    return int(found[0]) if len(found) else 0
+    hits = np.flatnonzero(ids == i)
+    return int(hits[0]) if len(hits) else 0
 
 
-def read_vocabularies(given: Sequence[str]) -> dict[str, list[str]]:
+def read_vocabularies(items: Sequence[str]) -> dict[str, list[str]]:
     """The words of ``FILE`` or ``KEY=FILE``: a ``.nrt`` file, shards, JSON, or text with a word a line."""
     out: dict[str, list[str]] = {}
-    for item in given:
+    for item in items:
         key, _, name = item.partition("=") if "=" in item and not Path(item).exists() else ("", "", item)
         path = Path(name)
         if not path.exists():
             raise FileNotFoundError(f"--vocabulary: {path}: no such file")
-        found = _words_in(path, key)
-        if key and key not in found:
+        vocabularies = _words_in(path, key)
+        if key and key not in vocabularies:
             raise value_error(
-                f"--vocabulary: {path}", f"no words of {key!r}; it has those of {', '.join(found)}"
+                f"--vocabulary: {path}", f"no words of {key!r}; it has those of {', '.join(vocabularies)}"
             )
-        for one in [key] if key else found:
-            words = found[one]
+        for one in [key] if key else vocabularies:
+            words = vocabularies[one]
             if len(set(words)) < len(words):
-                twice = next(word for i, word in enumerate(words) if word in words[:i])
-                raise value_error(f"--vocabulary: {path}", f"the word {twice!r} comes twice")
+                repeat = next(word for i, word in enumerate(words) if word in words[:i])
+                raise value_error(f"--vocabulary: {path}", f"the word {repeat!r} comes twice")
             out[one] = words
     return out
 
@@ -193,14 +193,14 @@ def _words_in(path: Path, key: str) -> dict[str, list[str]]:
         from varlen import io
 
         shards = io.open_shards(path)
-        found = {  # the ids of its rows are no words of other rows, unless they are asked for
+        vocabularies = {  # the ids of its rows are no words of other rows, unless they are asked for
             name: list(field.vocabulary)
             for name, field in shards.fields.items()
             if field.vocabulary is not None and (name == key or name != shards.row_ids)
         }
-        if not found:
+        if not vocabularies:
             raise value_error(f"--vocabulary: {path}", "no key has a vocabulary")
-        return found
+        return vocabularies
     if kind == ".json":
         content = json.loads(path.read_text("utf-8"))
         if isinstance(content, list) and key:

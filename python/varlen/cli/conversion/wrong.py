@@ -64,8 +64,8 @@ class Findings:
         if self.count == 1:
             raise WrongRows(self._errors, [])
         if self.count:
-            more = self.count - len(self._errors)
-            rest = [f"and {more:,} more"] if more else []
+            excess = self.count - len(self._errors)
+            rest = [f"and {excess:,} more"] if excess else []
             number = f"more than {self.count:,}" if self._is_left else f"{self.count:,}"
             raise WrongRows(self._errors, [*rest, f"{number} wrong rows, nothing was written"])
 

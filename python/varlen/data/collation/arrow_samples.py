@@ -67,17 +67,17 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, pa.StructScalar):
         names = [field.name for field in value.type]
         if len(set(names)) < len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise value_error("", f"two fields of a struct are called {twice!r}")
+            repeat = next(name for i, name in enumerate(names) if name in names[:i])
+            raise value_error("", f"two fields of a struct are called {repeat!r}")
         return {key: _plain_value(item) for key, item in value.items()}
     values = getattr(value, "values", None)
     if isinstance(value, pa.Scalar) and pa.types.is_decimal(value.type):
         return _column(pa.array([value.as_py()], value.type), "value")[0]
     is_decimal = isinstance(values, pa.Array) and pa.types.is_decimal(values.type)
     if isinstance(values, pa.Array) and (is_decimal or _is_number(values.type)):
-        filled = _fill_decimals(values) if is_decimal else values.fill_null(0).to_numpy(zero_copy_only=False)
+        array = _fill_decimals(values) if is_decimal else values.fill_null(0).to_numpy(zero_copy_only=False)
         null = values.is_null().to_numpy(zero_copy_only=False)
-        return np.ma.array(filled, mask=null) if values.null_count else filled
+        return np.ma.array(array, mask=null) if values.null_count else array
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
 
 

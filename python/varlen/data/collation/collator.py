@@ -13,7 +13,7 @@ from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.devices.staging import FreshBlocks
 from varlen.data.options import BatchOptions, per_key
-from varlen.data.plan import BatchPlan, Seed, draw_seed
+from varlen.data.plan import BatchPlan, SeedLike, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
 from varlen.data.sources.memory import as_joint, columns_of
@@ -59,15 +59,15 @@ class Collator(Generic[ArrayT]):
 
     _staging: Any = None  # where blocks of batches that go to a device come from
 
-    def __init__(self, dataset: Dataset, options: BatchOptions, seed: Seed) -> None:
+    def __init__(self, dataset: Dataset, options: BatchOptions, seed: SeedLike) -> None:
         self.dataset, self.options = dataset, options
         self._schema = None  # which copies in workers have, too
         if options.is_named:
             self._schema = dataset._schema_for(options)
         # A generator would be copied to every worker, and each would draw the same numbers.
         self.seed = draw_seed(seed, ())[0] if isinstance(seed, np.random.Generator) else seed
-        seeded = options.is_random and self.seed is not None
-        self._epoch = SharedNumber() if seeded else None
+        has_seed = options.is_random and self.seed is not None
+        self._epoch = SharedNumber() if has_seed else None
 
     @property
     def epoch(self) -> int | None:
@@ -195,7 +195,9 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = None, out: Any = None) -> Any:
+def collate_joints(
+    samples: Sequence[Any], options: BatchOptions, seed: SeedLike = None, out: Any = None
+) -> Any:
     """Records, each a JointNestedRaggedTensorDict whose outer dim are its events, as one batch.
 
     As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes
@@ -204,15 +206,15 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
     joints = [as_joint(sample, f"samples[{i}]") for i, sample in enumerate(samples)]
     labels = [f"samples[{i}]" for i in range(len(joints))]
     columns = columns_of(joints[0], lift=1)
-    mixed = set()
+    names = set()
     for joint, label in zip(joints, labels, strict=True):
         for name, column in columns.items():
             dtype = joint.values(name).dtype if name in joint.names else column.dtype
             if dtype != column.dtype:
-                mixed.add(name)
+                names.add(name)
                 columns[name] = replace(column, dtype=shared_dtype(f"{label}: {name}", column.dtype, dtype))
-    asked = per_key("dtype", options.values["dtype"], mixed, columns)
-    wider = {name: columns[name].dtype for name in mixed if not asked.get(name)}
+    casts = per_key("dtype", options.values["dtype"], names, columns)
+    wider = {name: columns[name].dtype for name in names if not casts.get(name)}
     for joint, label in zip(joints, labels, strict=True) if wider else ():
         refuse_misfits(joint, wider, source=label)
     plan = BatchPlan(joints, labels, columns, options, lift=True)

@@ -35,8 +35,8 @@ class Leaves:
         self._multiple = self._one_number("pad_to_multiple_of")
 
     def _one_number(self, name: Literal["max_len", "pad_to_multiple_of"]) -> int | None:
-        given = self._values[name]
-        return None if given is None else as_int(given, name)
+        value = self._values[name]
+        return None if value is None else as_int(value, name)
 
     def read(self, name: str, items: list[Any], dtype: Any) -> Flat | None:
         """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
@@ -93,9 +93,9 @@ class Leaves:
             return name_item(error, f"samples[{at}]{name}{inner}", advice=_hint(items))
         return name_item(error, f"samples{name}", advice=_hint(items))
 
-    def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype | None:
-        if given is not None:
-            return as_dtype(given, "dtype", objects=True, stand_in=self._values["framework"] == "torch")
+    def _array_dtype(self, dtype: Any, items: list[Any]) -> np.dtype | None:
+        if dtype is not None:
+            return as_dtype(dtype, "dtype", objects=True, stand_in=self._values["framework"] == "torch")
         if set(map(type, items)) == _LISTS:
             return None
         kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
@@ -113,7 +113,7 @@ class Leaves:
         [level] = levels
         if self._values["layout"] == "ragged":
             cut = self._truncate(_core.ragged2list(values, level))
-            return _ragged(*_core.list2ragged(cut, None))
+            return _ragged_entries(*_core.list2ragged(cut, None))
         if self._is_rectangle(level):
             return self._as_rectangle(values, level, fill)
         padded = _core.pad(
@@ -134,7 +134,7 @@ class Leaves:
         if any(isinstance(item, list) for item in items):
             return self._pad_flat(_core.from_lists(items, dtype=dtype), fill)
         if self._values["layout"] == "ragged":
-            return _ragged(*_core.list2ragged(self._truncate(items), dtype))
+            return _ragged_entries(*_core.list2ragged(self._truncate(items), dtype))
         dense = _core.list2dense(
             items,
             self._multiple or 1,
@@ -186,13 +186,13 @@ class Leaves:
     def _truncate(self, items: list[Array]) -> list[Array]:
         if self._max_len is None:
             return items
-        most, at_left = self._max_len, self._values["truncate"] == "left"
+        limit, at_left = self._max_len, self._values["truncate"] == "left"
         return [
             item  # no array of rows, which the core refuses by its place
             if np.ndim(item) == 0
-            else item[max(0, len(item) - most) :]
+            else item[max(0, len(item) - limit) :]
             if at_left
-            else item[:most]
+            else item[:limit]
             for item in items
         ]
 
@@ -242,8 +242,8 @@ def not_data(name: str, items: list[Any]) -> list[Any]:
 def _hint(items: list[Any]) -> str:
     """What to do where some samples have nested lists, and others what a library made arrays of."""
     arrays = [item for item in items if isinstance(item, np.ndarray) or is_tensor(item)]
-    of_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
-    if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
+    has_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
+    if has_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
         return "give nested lists as lists, as `datasets` do without a format"
     return ""
 
@@ -278,7 +278,7 @@ def _rank(value: Any) -> int:
     return 1 if isinstance(value, list) else int(np.ndim(value))
 
 
-def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
+def _ragged_entries(values: Array, level: _core.Level) -> dict[str, Any]:
     if level.total > np.iinfo(np.int32).max:
         raise overflow_error("cu_seqlens", f"{level.total} rows do not fit int32")
     cu_seqlens = level.offsets.astype(np.int32)

@@ -54,7 +54,7 @@ def _without_object(value: Any) -> Any:
     return list(map(_without_object, value))
 
 
-def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | None) -> None:
+def _check_alike(name: str, items: list[Any], argument: str, choice: list[Any] | None) -> None:
     """Refuse samples that are no mappings, lack what is asked for, or have other keys than the first."""
     keys = items[0].keys()
     first = f"{argument}[0]"
@@ -62,8 +62,8 @@ def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | 
         place = f"{argument}[{i}]{name}"
         if not isinstance(item, Mapping):
             raise value_error(place, f"has {type(item).__name__}, {first} has {_sort(keys)}")
-        which = [f"{key!r} is missing" for key in (keys if asked is None else asked) if key not in item]
-        which += [f"{first} lacks {key!r}" for key in item if asked is None and key not in keys]
+        which = [f"{key!r} is missing" for key in (keys if choice is None else choice) if key not in item]
+        which += [f"{first} lacks {key!r}" for key in item if choice is None and key not in keys]
         if which:
             raise value_error(place, f"has {_sort(item)}, {first} has {_sort(keys)}; {which[0]}")
 

@@ -22,8 +22,8 @@ def stands_of(samples: Any) -> dict[Any, Stand]:
     >>> stands_of(pa.table({"n": pa.nulls(2, pa.int8()), "t": ["a", "b"]}))
     {'n': (1, 0)}
     """
-    found = {name: _stand(kind) for name, kind in _types(samples).items()}
-    return {name: stand for name, stand in found.items() if stand is not None}
+    stands = {name: _stand(kind) for name, kind in _types(samples).items()}
+    return {name: stand for name, stand in stands.items() if stand is not None}
 
 
 def _types(samples: Any) -> dict[Any, Any]:

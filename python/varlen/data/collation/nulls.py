@@ -27,36 +27,36 @@ _MOST_LEVELS = 65  # the core refuses lists that are nested deeper, and those th
 _LARGEST = 2**53
 
 
-def checked_policy(given: Any) -> Any:
+def checked_policy(policy: Any) -> Any:
     """The option `nulls`: a word for all keys, or a mapping from keys."""
-    for key, one in given.items() if isinstance(given, Mapping) else (("", given),):
-        one_of(one, f"nulls of {key!r}" if isinstance(given, Mapping) else "nulls", _POLICIES)
-    return given
+    for key, one in policy.items() if isinstance(policy, Mapping) else (("", policy),):
+        one_of(one, f"nulls of {key!r}" if isinstance(policy, Mapping) else "nulls", _POLICIES)
+    return policy
 
 
-def holds_null(value: Any, most: int = _MOST_LEVELS, seen: set[int] | None = None) -> bool:
+def holds_null(value: Any, limit: int = _MOST_LEVELS, visits: set[int] | None = None) -> bool:
     """Whether a value is null, or has one in it at any depth."""
     if value is None or value is np.ma.masked:
         return True
     if not isinstance(value, list):
         return isinstance(value, np.ma.MaskedArray)
-    seen = set() if seen is None else seen
-    if id(value) in seen:  # a list that is in itself, or in several places
+    visits = set() if visits is None else visits
+    if id(value) in visits:  # a list that is in itself, or in several places
         return False
-    seen.add(id(value))
+    visits.add(id(value))
     kinds = set(map(type, value))
-    if type(None) in kinds or not (most and kinds & {list, np.ma.MaskedArray}):
+    if type(None) in kinds or not (limit and kinds & {list, np.ma.MaskedArray}):
         return type(None) in kinds
-    return any(holds_null(item, most - 1, seen) for item in value)
+    return any(holds_null(item, limit - 1, visits) for item in value)
 
 
-def place_of_null(items: list[Any], most: int = _MOST_LEVELS) -> tuple[int, str] | None:
+def place_of_null(items: list[Any], limit: int = _MOST_LEVELS) -> tuple[int, str] | None:
     """Which sample has the first null, and where in it that is; None where there is none."""
     for i, item in enumerate(items):
         if not holds_null(item):
             continue
         if isinstance(item, list):
-            inner = place_of_null(item, most - 1) if most else None
+            inner = place_of_null(item, limit - 1) if limit else None
             if inner is not None:
                 return i, f"[{inner[0]}]{inner[1]}"
             continue
@@ -70,15 +70,15 @@ def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
     """The first value that is no list and not null, and in how many lists it is; None where there is none."""
     if not isinstance(items, list) or depth > _MOST_LEVELS:
         return None if items is None or items is np.ma.masked else (depth, items)
-    found = (first_leaf(item, depth + 1) for item in items)
-    return next((leaf for leaf in found if leaf is not None), None)
+    leaves = (first_leaf(item, depth + 1) for item in items)
+    return next((leaf for leaf in leaves if leaf is not None), None)
 
 
-def depth_of(items: Any, most: int = _MOST_LEVELS) -> int:
+def depth_of(items: Any, limit: int = _MOST_LEVELS) -> int:
     """How many lists lie one in the other."""
-    if not most or not isinstance(items, list):
+    if not limit or not isinstance(items, list):
         return 0
-    return 1 + max((depth_of(item, most - 1) for item in items), default=0)
+    return 1 + max((depth_of(item, limit - 1) for item in items), default=0)
 
 
 def as_stand(dtype: Any) -> Any:
@@ -88,16 +88,16 @@ def as_stand(dtype: Any) -> Any:
 
 
 def without_nulls(
-    items: list[Any], policy: NullPolicy, found: tuple[int, Any] | None = None
+    items: list[Any], policy: NullPolicy, first: tuple[int, Any] | None = None
 ) -> tuple[list[Any], list[Any] | None]:
     """Values with a number in the place of each null, and of the same structure where the nulls were.
 
     With "drop" they are left out of lists, and there are no places. A null that stands for a list or an array
     is an empty one.
     """
-    found = first_leaf(items) if found is None else found
-    assert found is not None
-    depth, leaf = found
+    first = first_leaf(items) if first is None else first
+    assert first is not None
+    depth, leaf = first
     stand = leaf.data if isinstance(leaf, np.ma.MaskedArray) else leaf
     if getattr(leaf, "ndim", 0):
         stand = stand[:0]
@@ -118,8 +118,8 @@ def _drop_nulls(value: Any, depth: int, stand: Any, drops: bool) -> tuple[Any, A
         return [], []
     if not isinstance(value, list):
         return value, value  # of another depth: refused where it is read
-    kept = [item for item in value if not (drops and (item is None or item is np.ma.masked))]
-    pairs = [_drop_nulls(item, depth - 1, stand, drops) for item in kept]
+    rest = [item for item in value if not (drops and (item is None or item is np.ma.masked))]
+    pairs = [_drop_nulls(item, depth - 1, stand, drops) for item in rest]
     return [item for item, _ in pairs], [null for _, null in pairs]
 
 
@@ -160,5 +160,5 @@ def rows_of_masked(values: Any, null: Any, lengths: Any) -> Iterator[Any]:
     """The rows of flat values, as masked arrays where some are null."""
     begin = 0
     for length in lengths:
-        here = slice(begin, begin := begin + length)
-        yield np.ma.array(values[here], mask=null[here]) if null[here].any() else values[here]
+        span = slice(begin, begin := begin + length)
+        yield np.ma.array(values[span], mask=null[span]) if null[span].any() else values[span]

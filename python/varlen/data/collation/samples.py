@@ -157,27 +157,27 @@ class Collate:
     @with_options(CollateKeywords, {**DEFAULTS, "nulls": "refuse"})
     def __init__(self, **options: Unpack[CollateKeywords]) -> None:
         check_names(options, CollateKeywords)
-        given: dict[str, Any] = dict(options)
-        self._nulls = checked_policy(given.pop("nulls", "refuse"))
-        of_model = {name: given.pop(name) for name in ModelKeywords.__annotations__ if name in given}
+        entries: dict[str, Any] = dict(options)
+        self._nulls = checked_policy(entries.pop("nulls", "refuse"))
+        model_options = {name: entries.pop(name) for name in ModelKeywords.__annotations__ if name in entries}
         layout: str | None = options.get("layout")
         if isinstance(layout, str) and layout in _ELSEWHERE:
             raise value_error("layout", f"expected 'padded' or 'ragged'; {_ELSEWHERE[layout]}")
         one_of(options.get("layout", "padded"), "layout", ("padded", "ragged"))
         one_of(options.get("framework"), "framework", ("numpy", "torch", None))
-        self._options = BatchOptions(**given)
-        model = ModelInputs(of_model, self._options.values["layout"])
+        self._options = BatchOptions(**entries)
+        model = ModelInputs(model_options, self._options.values["layout"])
         self._model = None if model.asked_by is None else model
-        self._given = {**self._options.given, **of_model}
+        self._user_options = {**self._options.user_options, **model_options}
         if self._model is not None:
             if "masks" in options:
                 raise value_error(
                     "masks", f"{model.asked_by} already makes batches for models", "leave it out"
                 )
-            self._options = self._options.changed(framework=options.get("framework") or "torch")
+            self._options = self._options.replace(framework=options.get("framework") or "torch")
         self._values = self._options.values
         kind = BatchOptions if self._model is None else ModelBatchOptions
-        self._for_records = kind(**{**self._given, "framework": self._values["framework"]})
+        self._for_records = kind(**{**self._user_options, "framework": self._values["framework"]})
         self._leaves = Leaves(self._options)
         self._stands: dict[Any, Stand] = {}
         keys = self._values["keys"]
@@ -242,12 +242,12 @@ class Collate:
 
     def _collate(self, items: list[Any]) -> Any:
         """The batch of samples without objects of Arrow and frames."""
-        for option, given in (*((name, self._values[name]) for name in _PER_KEY), ("nulls", self._nulls)):
-            if isinstance(given, Mapping):
-                known = set(_keys_of(items[0]))
-                for key in given:
-                    if key not in known:
-                        raise no_such_key(option, key, known)
+        for option, value in (*((name, self._values[name]) for name in _PER_KEY), ("nulls", self._nulls)):
+            if isinstance(value, Mapping):
+                keys = set(_keys_of(items[0]))
+                for key in value:
+                    if key not in keys:
+                        raise no_such_key(option, key, keys)
         if self._model is not None:
             return _placed_batch(self._for_model(self._model, items))
         if self._keys is not None and not isinstance(items[0], Mapping) and view_of(items[0]) is None:
@@ -255,9 +255,9 @@ class Collate:
         return _placed_batch(self._merge("", items))
 
     def __repr__(self) -> str:
-        given = self._given
-        given = given if self._nulls == "refuse" else {**given, "nulls": self._nulls}
-        return f"Collate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        keywords = self._user_options
+        keywords = keywords if self._nulls == "refuse" else {**keywords, "nulls": self._nulls}
+        return f"Collate({', '.join(f'{name}={value!r}' for name, value in keywords.items())})"
 
     def _for_model(self, model: ModelInputs, items: list[Any]) -> Any:
         """The batch of mappings as the keywords of a model."""
@@ -270,16 +270,16 @@ class Collate:
         columns = self._columns("", items)
         model.check_keys(columns, self._values["fill"])
         leaves = self._arrays("", columns)
-        named: dict[Any, Any] = {}
+        arrays: dict[Any, Any] = {}
         for key, values in columns.items():
             name = model.name_of(key)
             if key not in leaves:
-                named[name] = self._merge(f"[{key!r}]", values)
+                arrays[name] = self._merge(f"[{key!r}]", values)
             elif self._dtype_of(key) is None:
-                named[name] = model.as_model_takes(name, leaves[key])
+                arrays[name] = model.as_model_takes(name, leaves[key])
             else:
-                named[name] = leaves[key]
-        return model.batch(named)
+                arrays[name] = leaves[key]
+        return model.batch(arrays)
 
     def _columns(self, name: str, items: list[Any]) -> dict[Any, Any]:
         """The values of mappings by their keys; those that are lists of numbers may be read already."""
@@ -319,8 +319,8 @@ class Collate:
         return leaf
 
     def _null_policy(self, key: Any) -> NullPolicy:
-        given = self._nulls
-        policy: NullPolicy = given.get(key, "refuse") if isinstance(given, Mapping) else given
+        value = self._nulls
+        policy: NullPolicy = value.get(key, "refuse") if isinstance(value, Mapping) else value
         return policy
 
     def _without_nulls(self, name: str, key: Any, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
@@ -330,24 +330,24 @@ class Collate:
         are_numbers = is_said or (key in self._stands and name == f"[{key!r}]")  # though there may be none
         if (policy == "refuse" and not are_numbers) or not any(map(holds_null, items)):
             return items, None
-        found = first_leaf(items)
+        pair = first_leaf(items)
         if policy == "refuse":
-            null = place_of_null(items) if found is None else None
+            null = place_of_null(items) if pair is None else None
             if null is not None:
                 raise value_error(f"samples[{null[0]}]{name}{null[1]}", f"is null; {HINT}")
             return items, None
-        if found is None and are_numbers:
-            found = self._stands.get(key) or (depth_of(items), as_stand(dtypes[key]))
-        if found is None and list in set(map(type, items)) and not any(map(holds_null, filter(None, items))):
+        if pair is None and are_numbers:
+            pair = self._stands.get(key) or (depth_of(items), as_stand(dtypes[key]))
+        if pair is None and list in set(map(type, items)) and not any(map(holds_null, filter(None, items))):
             return [[] if item is None else item for item in items], None  # lists without numbers
-        if found is None and isinstance(self._nulls, Mapping):
+        if pair is None and isinstance(self._nulls, Mapping):
             raise value_error(
                 f"samples{name}", "all are null, so their type is unknown", f"give dtype={{{key!r}: ...}}"
             )
-        if found is None or not is_data(found[1]):
+        if pair is None or not is_data(pair[1]):
             return items, None
         try:
-            return without_nulls(items, policy, found)
+            return without_nulls(items, policy, pair)
         except ValueError as error:
             raise name_item(error, f"samples{name}") from None
 
@@ -398,8 +398,8 @@ class Collate:
             return _without_key(self._array(name, items, None, flat, null))
         for item in items:
             _core.refuse_cycles(item, "samples")
-        found, place = first_leaf(items), place_of_null(items)
-        if place is not None and found is not None and is_data(found[1]):  # which hides behind a null
+        pair, place = first_leaf(items), place_of_null(items)
+        if place is not None and pair is not None and is_data(pair[1]):  # which hides behind a null
             raise value_error(f"samples[{place[0]}]{name}{place[1]}", f"is null; {HINT}")
         return items
 
@@ -412,14 +412,14 @@ class Collate:
                 leaf = arrays[key]
                 out[key] = leaf.pop("")
                 for extra, value in leaf.items():
-                    beside = f"{key}/{extra}"
-                    if beside in columns:
+                    full_name = f"{key}/{extra}"
+                    if full_name in columns:
                         raise value_error(
                             f"samples{name}",
-                            f"{beside!r} is a key, and what the {extra} of {key!r} is called",
+                            f"{full_name!r} is a key, and what the {extra} of {key!r} is called",
                             "rename it, or say which keys",
                         )
-                    out[beside] = value
+                    out[full_name] = value
             else:
                 out[key] = self._merge(f"{name}[{key!r}]", values)
         return out
@@ -431,18 +431,18 @@ class Collate:
                 raise value_error(
                     f"samples[{i}]{name}", f"expected a tuple of {len(first)}, as samples[0] has"
                 )
-        merged = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
-        return type(first)(*merged) if hasattr(first, "_fields") else tuple(merged)
+        parts = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
 
     def _joint_options(self, joint: Any) -> BatchOptions:
         """The options of the keys that a joint dict has."""
         keys = set(_keys_of(joint))
         own: PaddingKeywords = {}
         for option in _PER_KEY:
-            given = self._values[option]
-            if isinstance(given, Mapping):
-                own[option] = {key: value for key, value in given.items() if key in keys}
-        return self._options.changed(**own) if own else self._options
+            setting = self._values[option]
+            if isinstance(setting, Mapping):
+                own[option] = {key: value for key, value in setting.items() if key in keys}
+        return self._options.replace(**own) if own else self._options
 
 
 @overload
@@ -483,16 +483,16 @@ def collate(samples: Sequence[Any]) -> object:
 
 def _with_stands(collate: Collate, stands: dict[Any, Stand]) -> Collate:
     """The same, which knows what nulls would be."""
-    of_batch = copy.copy(collate)
-    of_batch._stands = stands
-    return of_batch
+    clone = copy.copy(collate)
+    clone._stands = stands
+    return clone
 
 
-def _placed_batch(made: Any) -> Any:
+def _placed_batch(result: Any) -> Any:
     """A dict of arrays as a Batch, which goes to devices and out of workers as a whole; all else as it is."""
-    if type(made) is not dict or any(isinstance(value, (dict, tuple)) for value in made.values()):
-        return as_sent(made)
-    return Batch(made)
+    if type(result) is not dict or any(isinstance(value, (dict, tuple)) for value in result.values()):
+        return as_sent(result)
+    return Batch(result)
 
 
 def rows_of_samples(samples: Any) -> list[Any]:

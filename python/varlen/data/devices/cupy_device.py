@@ -25,8 +25,8 @@ def kind_name(name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What CuPy calls the dtype of numbers; bits that NumPy has no name for stay bits."""
     if dtype.char in "gG" or (dtype.kind not in "biufc" and dtype.name != "bfloat16"):
         raise type_error("framework", f"CuPy has no dtype for {dtype}, that of {name!r}")
-    found: str = dtype.name
-    return found
+    result: str = dtype.name
+    return result
 
 
 class CupyDevice:
@@ -46,18 +46,18 @@ class CupyDevice:
         if count == 0:
             raise RuntimeError(f"device: CuPy {cupy.__version__} sees no CUDA device")
         self.name = f"cuda:{self.number}"
-        self._ahead: tuple[Any, Any] | None = None  # the loop's stream, and the one of batches on their way
+        self._streams: tuple[Any, Any] | None = None  # the loop's stream, and the one of batches on their way
 
     def for_side_stream(self, loop: Any, side: Any) -> CupyDevice:
         """The same for what is put on `side` and taken by `loop`."""
-        there = object.__new__(CupyDevice)
-        there.__dict__.update(self.__dict__)
-        there._ahead = loop, side
-        return there
+        device = object.__new__(CupyDevice)
+        device.__dict__.update(self.__dict__)
+        device._streams = loop, side
+        return device
 
-    def at(self) -> contextlib.AbstractContextManager[Any]:
+    def guard(self) -> contextlib.AbstractContextManager[Any]:
         """The current device is this one."""
-        guard: contextlib.AbstractContextManager[Any] = self._library.at(self.number)
+        guard: contextlib.AbstractContextManager[Any] = self._library.guard(self.number)
         return guard
 
     def kind(self, name: str) -> np.dtype:
@@ -67,7 +67,7 @@ class CupyDevice:
     @contextlib.contextmanager
     def on_loop(self) -> Iterator[None]:
         """Memory is of the pool's part for the loop's stream, where it is of use again in its order."""
-        with self.at(), contextlib.nullcontext() if self._ahead is None else self._ahead[0]:
+        with self.guard(), contextlib.nullcontext() if self._streams is None else self._streams[0]:
             yield
 
     def empty(self, shape: tuple[int, ...], kind: Any) -> Any:
@@ -80,39 +80,39 @@ class CupyDevice:
 
     def scratch(self, nbytes: int) -> Any:
         """Fresh bytes, of the part for the current stream."""
-        with self.at():
+        with self.guard():
             return self.xp.empty(nbytes, np.uint8)
 
     def ready(self) -> None:
         """Wait for what the loop did with memory of its part before that came here."""
-        if self._ahead is not None:
-            loop, side = self._ahead
-            with self.at():
+        if self._streams is not None:
+            loop, side = self._streams
+            with self.guard():
                 side.wait_event(loop.record())
 
     def view(self, memory: Any, place: int, shape: tuple[int, ...], kind: Any) -> Any:
         """An array that lies in bytes."""
-        with self.at():
+        with self.guard():
             return memory[place : place + math.prod(shape) * kind.itemsize].view(kind).reshape(shape)
 
-    def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: Any) -> Any:
+    def check_out(self, array: Any, argument: str, shape: tuple[int, ...], kind: Any) -> Any:
         """The front of an array that is written, in the shape that it gets."""
-        if not isinstance(given, self.xp.ndarray):
+        if not isinstance(array, self.xp.ndarray):
             raise type_error(
-                argument, f"expected an array of CuPy on {self.name}, got {type(given).__name__}"
+                argument, f"expected an array of CuPy on {self.name}, got {type(array).__name__}"
             )
-        where = self._library.name_of_device(given)
+        where = self._library.name_of_device(array)
         if where != self.name:
             raise value_error(argument, f"expected an array on {self.name}, got one on {where}")
-        if given.dtype != kind:
-            raise type_error(argument, f"has dtype {given.dtype}, the batch gives {kind}")
+        if array.dtype != kind:
+            raise type_error(argument, f"has dtype {array.dtype}, the batch gives {kind}")
         count = math.prod(shape)
-        if not given.flags.c_contiguous:
+        if not array.flags.c_contiguous:
             raise value_error(argument, "must be contiguous")
-        if given.size < count:
-            raise value_error(argument, f"has room for {given.size} entries, the batch needs {count}")
-        with self.at():
-            return given if given.shape == shape else given.reshape(-1)[:count].reshape(shape)
+        if array.size < count:
+            raise value_error(argument, f"has room for {array.size} entries, the batch needs {count}")
+        with self.guard():
+            return array if array.shape == shape else array.reshape(-1)[:count].reshape(shape)
 
     def address(self, array: Any) -> int:
         """Of the memory of an array."""
@@ -120,7 +120,7 @@ class CupyDevice:
 
     def assign(self, array: Any, source: Any) -> None:
         """Write an array."""
-        with self.at():
+        with self.guard():
             array[...] = self.xp.asarray(source)
 
     def parts(self, array: Any) -> Any:
@@ -146,34 +146,34 @@ class CupyLane:
     batches lie in the part of the loop's stream, and what is written there first waits for that.
     """
 
-    def __init__(self, there: CupyDevice) -> None:
-        self._there = there
-        streams = _idle.setdefault(there.number, [])
-        with there.at():
-            self._side = streams.pop() if streams else there.xp.cuda.Stream(non_blocking=True)
+    def __init__(self, device: CupyDevice) -> None:
+        self._device = device
+        streams = _idle.setdefault(device.number, [])
+        with device.guard():
+            self._side = streams.pop() if streams else device.xp.cuda.Stream(non_blocking=True)
         self._loop: Any = None  # of the last batch that was sent and not received
 
     def _current(self) -> Any:
-        return self._there.xp.cuda.get_current_stream()
+        return self._device.xp.cuda.get_current_stream()
 
     def send(self, move: Callable[[CupyDevice], Batch[Any]]) -> _Transfer:
         """Put a batch on its way."""
-        with self._there.at():
+        with self._device.guard():
             self._loop = self._current()
             with self._side:
                 return _Transfer(
-                    move(self._there.for_side_stream(self._loop, self._side)), self._side.record()
+                    move(self._device.for_side_stream(self._loop, self._side)), self._side.record()
                 )
 
-    def receive(self, sent: _Transfer) -> Batch[Any]:
+    def receive(self, transfer: _Transfer) -> Batch[Any]:
         """The batch, for the loop's stream."""
-        with self._there.at():
-            self._current().wait_event(sent.event)
-        return sent.batch
+        with self._device.guard():
+            self._current().wait_event(transfer.event)
+        return transfer.batch
 
     def close(self) -> None:
         """Memory of batches that nobody received is the loop's again."""
         if self._loop is not None:
-            with self._there.at():
+            with self._device.guard():
                 self._loop.wait_event(self._side.record())
-        _idle[self._there.number].append(self._side)
+        _idle[self._device.number].append(self._side)

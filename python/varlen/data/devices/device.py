@@ -36,7 +36,7 @@ class Device(Protocol):
     def view(self, memory: Any, place: int, shape: tuple[int, ...], kind: Any) -> Any:
         """An array that lies in bytes."""
 
-    def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: Any) -> Any:
+    def check_out(self, array: Any, argument: str, shape: tuple[int, ...], kind: Any) -> Any:
         """The front of an array that is written, in the shape that it gets."""
 
     def address(self, array: Any) -> int:
@@ -58,7 +58,7 @@ class Lane(Protocol):
     def send(self, move: Callable[[Device], Any]) -> Any:
         """Put a batch on its way: `move` does it on the current stream."""
 
-    def receive(self, sent: Any) -> Any:
+    def receive(self, transfer: Any) -> Any:
         """The batch that was sent, for the loop's stream, which waits for it."""
 
     def close(self) -> None:

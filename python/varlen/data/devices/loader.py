@@ -72,19 +72,19 @@ class DeviceLoader:
 def prefetch_to(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
     """Batches on a device, each put on its way before the one before it is given."""
     lanes: dict[str, Lane] = {}
-    before: tuple[Lane, Any] | None = None
+    previous: tuple[Lane, Any] | None = None
     try:
         for item in batches:
             framework = _framework_of(item, device)
             if framework not in lanes:
                 lanes[framework] = usable_device(device, framework).lane()
             lane = lanes[framework]
-            sent = lane, lane.send(partial(_move, item))
-            if before is not None:
-                yield before[0].receive(before[1])
-            before = sent
-        if before is not None:
-            yield before[0].receive(before[1])
+            transfer = lane, lane.send(partial(_move, item))
+            if previous is not None:
+                yield previous[0].receive(previous[1])
+            previous = transfer
+        if previous is not None:
+            yield previous[0].receive(previous[1])
     finally:
         for lane in lanes.values():
             lane.close()
@@ -98,13 +98,13 @@ def _framework_of(item: Any, device: str) -> str:
         return "torch"
     if not isinstance(item, Batch):
         raise type_error("loader", f"expected batches from a varlen collator, got {type(item).__name__}")
-    known = filter(None, map(library_of, item.values()))
-    return next(known, None) or framework_of(device)
+    libraries = filter(None, map(library_of, item.values()))
+    return next(libraries, None) or framework_of(device)
 
 
-def _move(item: Any, there: Device) -> Batch[Any]:
+def _move(item: Any, device: Device) -> Batch[Any]:
     if isinstance(item, StagedBatch):
-        return item._to(there, True)
-    with there.on_loop():
-        moved: Batch[Any] = item.to(f"cuda:{there.number}", non_blocking=True)
-    return moved
+        return item._move_to(device, True)
+    with device.on_loop():
+        batch: Batch[Any] = item.to(f"cuda:{device.number}", non_blocking=True)
+    return batch

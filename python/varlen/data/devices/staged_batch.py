@@ -116,12 +116,12 @@ class StagedBatch:
         """
         if self._block is None or isinstance(self._block, PinnedBlock):
             return self
-        there = usable_device(self._device, self.framework)
-        pinned: StagedBatch = object.__new__(StagedBatch)
-        pinned.__dict__.update(self.__dict__)
-        pinned._block = ring_of(there.number, None).take(self.nbytes)
-        pinned._block.array[:] = self._block.array
-        return pinned
+        device = usable_device(self._device, self.framework)
+        batch: StagedBatch = object.__new__(StagedBatch)
+        batch.__dict__.update(self.__dict__)
+        batch._block = ring_of(device.number, None).take(self.nbytes)
+        batch._block.array[:] = self._block.array
+        return batch
 
     def to(
         self,
@@ -169,63 +169,63 @@ class StagedBatch:
                 "a staged batch can only go to a CUDA device",
                 "collate with device='cpu' for the host",
             )
-        return self._to(usable_device(name, self.framework), non_blocking, out)
+        return self._move_to(usable_device(name, self.framework), non_blocking, out)
 
-    def _to(self, there: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
+    def _move_to(self, device: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
         given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         try:
             with writing(given):
-                return self._send(there, non_blocking, given)
+                return self._send(device, non_blocking, given)
         finally:
             if self._is_lent and self._block is not None:
                 self._block.give_back()
                 self._block = None  # others write there from now on
 
-    def _send(self, there: Device, non_blocking: bool, given: dict[str, Any]) -> Batch[Any]:
+    def _send(self, device: Device, non_blocking: bool, targets: dict[str, Any]) -> Batch[Any]:
         own = self._block
         if own is None:
             raise value_error(
                 "", "this batch was moved to a device, and its block is reused by another batch"
             )
-        outputs = self._new_outputs(there, given)
+        outputs = self._new_outputs(device, targets)
         nbytes = max(self.nbytes, 1)
-        memory = there.empty((nbytes,), there.kind("uint8")) if self._is_ragged else there.scratch(nbytes)
-        there.ready()
+        memory = device.empty((nbytes,), device.kind("uint8")) if self._is_ragged else device.scratch(nbytes)
+        device.ready()
         if isinstance(own, PinnedBlock):
             own.send(memory, non_blocking)
         else:
-            block = ring_of(there.number).take(self.nbytes)
+            block = ring_of(device.number).take(self.nbytes)
             try:
                 block.array[:] = own.array
                 block.send(memory, non_blocking)
             finally:
                 block.give_back()
         if not self._is_ragged:
-            addresses = [0 if x is None else there.address(x) for x in outputs.values()]
+            addresses = [0 if x is None else device.address(x) for x in outputs.values()]
             _core.unstage(self._recipe, memory, addresses)
-        return self._batch(there, memory, outputs, given)
+        return self._batch(device, memory, outputs, targets)
 
     @property
     def _is_ragged(self) -> bool:
         return all(kind is None or place >= 0 for _, kind, _, place in self._outputs)
 
-    def _new_outputs(self, there: Device, given: dict[str, Any]) -> dict[str, Any]:
+    def _new_outputs(self, device: Device, targets: dict[str, Any]) -> dict[str, Any]:
         """Memory of the outputs: what was given, or new; None for what lies in the block."""
         result: dict[str, Any] = {}
         for name, kind, shape, place in self._outputs:
             if kind is None:
                 result[name] = None
-            elif name in given:
-                result[name] = there.checked(given[name], f"out[{name!r}]", shape, there.kind(kind))
+            elif name in targets:
+                result[name] = device.check_out(targets[name], f"out[{name!r}]", shape, device.kind(kind))
             else:
-                result[name] = None if place >= 0 else there.empty(shape, there.kind(kind))
-        for name in given:
+                result[name] = None if place >= 0 else device.empty(shape, device.kind(kind))
+        for name in targets:
             if name not in result:
                 raise value_error("out", f"the batch has no {name!r}")
         return result
 
     def _batch(
-        self, there: Device, memory: Any, outputs: dict[str, Any], given: dict[str, Any]
+        self, device: Device, memory: Any, outputs: dict[str, Any], targets: dict[str, Any]
     ) -> Batch[Any]:
         """The batch, with views of the block where it lies there as it is."""
         batch: Batch[Any] = Batch(outputs)
@@ -233,15 +233,15 @@ class StagedBatch:
             if kind is None:
                 batch[name] = place
             elif place >= 0:
-                here = there.view(memory, place, shape, there.kind(kind))
-                if name in given:
-                    there.assign(outputs[name], here)
+                view = device.view(memory, place, shape, device.kind(kind))
+                if name in targets:
+                    device.assign(outputs[name], view)
                 else:
-                    batch[name] = here
+                    batch[name] = view
         for name, array in self._instead.items():
-            there.assign(batch[name], array)
-        if _PARTS in batch and _PARTS not in given:
-            batch[_PARTS] = there.parts(batch[_PARTS])
+            device.assign(batch[name], array)
+        if _PARTS in batch and _PARTS not in targets:
+            batch[_PARTS] = device.parts(batch[_PARTS])
         return batch
 
     def cuda(self, device: torch.device | str | int = "cuda", non_blocking: bool = True) -> Batch[Any]:

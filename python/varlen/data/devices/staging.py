@@ -64,10 +64,10 @@ class PinnedBlock:
         self._memory: _core.PinnedMemory | None = memory
         self.array: NDArray[np.uint8] = memory.bytes[:nbytes]
 
-    def send(self, to: Any, non_blocking: bool = True) -> None:
+    def send(self, target: Any, non_blocking: bool = True) -> None:
         """Copy it to memory of the device, on the current stream."""
         assert self._memory is not None
-        self._memory.send(to, len(self.array))
+        self._memory.send(target, len(self.array))
         if not non_blocking:
             self._memory.wait()
 
@@ -94,7 +94,7 @@ class Ring:
         self.device = device
         self._missing: float = math.inf if count is None else count  # buffers that nobody has needed yet
         self._free: list[_core.PinnedMemory] = []  # the one that was sent first comes first
-        self._changed = threading.Condition()
+        self._change = threading.Condition()
         self._process = os.getpid()
 
     def take(self, nbytes: int) -> PinnedBlock:
@@ -115,7 +115,7 @@ class Ring:
 
     def _next_buffer(self) -> _core.PinnedMemory | None:
         """A buffer that is free, or will be once the device has read it; None: one that is yet to be made."""
-        with self._changed:
+        with self._change:
             while True:
                 memory = next((one for one in self._free if one.is_free()), None)
                 if memory is not None:
@@ -126,22 +126,22 @@ class Ring:
                     return None
                 if self._free:
                     return self._free.pop(0)
-                self._changed.wait()
+                self._change.wait()
 
     def put(self, memory: _core.PinnedMemory | None) -> None:
         """Give a buffer back, or the right to make one."""
         if os.getpid() != self._process:
             return  # its parent's, as is a thread that may hold the lock
-        with self._changed:
+        with self._change:
             if memory is None:
                 self._missing += 1
             else:
                 self._free.append(memory)
-            self._changed.notify()
+            self._change.notify()
 
 
 _rings: dict[tuple[int, int | None], Ring] = {}
-_making = threading.Lock()
+_block_lock = threading.Lock()
 _parent_used_it = False
 
 
@@ -149,7 +149,7 @@ def ring_of(device: int, count: int | None = 2) -> Ring:
     """The ring of all batches that go to a device one at a time; with a count of None of those that are
     pinned on their own.
     """
-    with _making:
+    with _block_lock:
         key = device, count
         if key not in _rings:
             _rings[key] = Ring(device, count)
@@ -165,9 +165,9 @@ def refuse_child() -> None:
 
 
 def _forget_after_fork() -> None:
-    global _parent_used_it, _making
+    global _parent_used_it, _block_lock
     _parent_used_it = _parent_used_it or bool(_rings)
-    _making = threading.Lock()
+    _block_lock = threading.Lock()
     _rings.clear()
 
 

@@ -23,10 +23,10 @@ __all__: list[str] = []
 
 def kind_name(name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What torch calls the dtype of numbers."""
-    found = torch_name or dtype.name
-    if not isinstance(getattr(torch, found, None), torch.dtype):
+    result = torch_name or dtype.name
+    if not isinstance(getattr(torch, result, None), torch.dtype):
         raise type_error("framework", f"torch has no dtype for {dtype}, that of {name!r}")
-    return found
+    return result
 
 
 class TorchDevice:
@@ -41,8 +41,8 @@ class TorchDevice:
 
     def kind(self, name: str) -> torch.dtype:
         """The dtype of this name."""
-        found: torch.dtype = getattr(torch, name)
-        return found
+        dtype: torch.dtype = getattr(torch, name)
+        return dtype
 
     def on_loop(self) -> contextlib.AbstractContextManager[Any]:
         """Anywhere: the allocator knows on which stream it gave memory."""
@@ -65,23 +65,23 @@ class TorchDevice:
     ) -> torch.Tensor:
         """A tensor that lies in bytes."""
         end = place + math.prod(shape) * kind.itemsize
-        found: torch.Tensor = memory[place:end].view(kind).view(shape)
-        return found
+        tensor: torch.Tensor = memory[place:end].view(kind).view(shape)
+        return tensor
 
-    def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
+    def check_out(self, array: Any, argument: str, shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
         """The front of a tensor that is written, in the shape that it gets."""
-        if not isinstance(given, torch.Tensor):
-            raise type_error(argument, f"expected a tensor on {self.device}, got {type(given).__name__}")
-        if given.device != self.device:
-            raise value_error(argument, f"expected a tensor on {self.device}, got one on {given.device}")
-        if given.dtype != kind:
-            raise type_error(argument, f"has dtype {given.dtype}, the batch gives {kind}")
+        if not isinstance(array, torch.Tensor):
+            raise type_error(argument, f"expected a tensor on {self.device}, got {type(array).__name__}")
+        if array.device != self.device:
+            raise value_error(argument, f"expected a tensor on {self.device}, got one on {array.device}")
+        if array.dtype != kind:
+            raise type_error(argument, f"has dtype {array.dtype}, the batch gives {kind}")
         count = math.prod(shape)
-        if not given.is_contiguous():
+        if not array.is_contiguous():
             raise value_error(argument, "must be contiguous")
-        if given.numel() < count:
-            raise value_error(argument, f"has room for {given.numel()} entries, the batch needs {count}")
-        return given if tuple(given.shape) == shape else given.detach().view(-1)[:count].view(shape)
+        if array.numel() < count:
+            raise value_error(argument, f"has room for {array.numel()} entries, the batch needs {count}")
+        return array if tuple(array.shape) == shape else array.detach().view(-1)[:count].view(shape)
 
     def address(self, array: torch.Tensor) -> int:
         """Of the memory of a tensor."""
@@ -104,19 +104,19 @@ class TorchDevice:
 class TorchLane:
     """A torch stream; its allocator keeps arrays until the loop's stream is done with them."""
 
-    def __init__(self, there: TorchDevice) -> None:
-        self._there = there
-        self._side = torch.Stream(there.device)
+    def __init__(self, device: TorchDevice) -> None:
+        self._device = device
+        self._side = torch.Stream(device.device)
 
     def send(self, move: Callable[[TorchDevice], Batch[torch.Tensor]]) -> tuple[Batch[torch.Tensor], Any]:
         """Put a batch on its way."""
         with self._side:
-            return move(self._there), self._side.record_event()
+            return move(self._device), self._side.record_event()
 
-    def receive(self, sent: tuple[Batch[torch.Tensor], Any]) -> Batch[torch.Tensor]:
+    def receive(self, transfer: tuple[Batch[torch.Tensor], Any]) -> Batch[torch.Tensor]:
         """The batch, for the loop's stream."""
-        batch, event = sent
-        stream = torch.accelerator.current_stream(self._there.device)
+        batch, event = transfer
+        stream = torch.accelerator.current_stream(self._device.device)
         stream.wait_event(event)
         batch.record_stream(stream)
         return batch

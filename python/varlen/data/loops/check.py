@@ -102,28 +102,28 @@ def check_loop(
     numbers = [as_int(n, "workers") for n in as_list(workers, "workers", "numbers")]
     for kind in as_list(allow, "allow", "kinds of findings"):
         one_of(kind, "allow", KINDS)
-    after = None if resume_after is None else as_int(resume_after, "resume_after")
+    stop_batch = None if resume_after is None else as_int(resume_after, "resume_after")
     seconds, shuffle = as_float(timeout, "timeout"), as_bool(shuffle, "shuffle")
-    wanted = None if data is None else _rows_of_data(data, rows)
-    most = _MOST_BATCHES if wanted is None else 1000 + 100 * len(wanted)
-    task = Task(make_loop, rows, as_int(epochs, "epochs", 1), after, most)
+    expected = None if data is None else _rows_of_data(data, rows)
+    limit = _MOST_BATCHES if expected is None else 1000 + 100 * len(expected)
+    task = Task(make_loop, rows, as_int(epochs, "epochs", 1), stop_batch, limit)
     runs = {
         (count, number): trials
         for count in counts
         for number, trials in run_ranks(task, count, numbers, start, seconds).items()
     }
-    if wanted is None:
-        wanted = set().union(*(rows_seen(trials) for trials in runs.values()))
-    found = [
+    if expected is None:
+        expected = set().union(*(rows_seen(trials) for trials in runs.values()))
+    findings = [
         finding
         for (count, number), trials in runs.items()
-        for finding in judge(trials, count, number, wanted, shuffle)
+        for finding in judge(trials, count, number, expected, shuffle)
         if finding.kind not in allow
     ]
     notes = [f"a resume, as {trial.note}" for trials in runs.values() for trial in trials if trial.note]
     if shuffle and any(has_few_orders(trials) for trials in runs.values()):
         notes.append("whether orders repeat, as epochs of few batches come in one order by chance")
-    return LoopReport(tuple(found), tuple(runs), tuple(dict.fromkeys(notes)))
+    return LoopReport(tuple(findings), tuple(runs), tuple(dict.fromkeys(notes)))
 
 
 def _rows_of_data(data: Any, rows: Rows) -> set[Any]:
@@ -143,8 +143,8 @@ def _rows_of_data(data: Any, rows: Rows) -> set[Any]:
     are_ids = is_tensor(data) or isinstance(data, (np.ndarray, list, tuple, Set, range, Iterator))
     if not are_ids:
         return set(range(len(data)))
-    found = as_ids(data, "data: expected ids of rows, got", "give numbers, texts, times or tuples of those")
-    [(most, count)] = Counter(found).most_common(1) or [(None, 1)]
+    ids = as_ids(data, "data: expected ids of rows, got", "give numbers, texts, times or tuples of those")
+    [(repeat, count)] = Counter(ids).most_common(1) or [(None, 1)]
     if count > 1:
-        raise value_error("data", f"expected distinct ids, got {most!r} {count} times")
-    return set(found)
+        raise value_error("data", f"expected distinct ids, got {repeat!r} {count} times")
+    return set(ids)

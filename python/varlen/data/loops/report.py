@@ -101,9 +101,9 @@ class LoopReport:
         runs = "; ".join(
             f"{_count(ranks, 'rank')}, {_count(workers, 'worker')}" for ranks, workers in self.runs
         )
-        found = _count(len(self.findings), "finding") if self.findings else "nothing found"
+        summary = _count(len(self.findings), "finding") if self.findings else "nothing found"
         kinds = [kind for kind in KINDS if any(finding.kind == kind for finding in self.findings)]
-        lines = [f"{found} in {_count(len(self.runs), 'run')}: {runs}", *map(str, self.findings)]
+        lines = [f"{summary} in {_count(len(self.runs), 'run')}: {runs}", *map(str, self.findings)]
         lines += [f"{kind}: {_HINTS[kind]}" for kind in kinds if _HINTS[kind]]
         return "\n".join([*lines, *(f"not tried: {note}" for note in self.notes)])
 
@@ -165,10 +165,10 @@ def judge(
 ) -> Iterator[LoopFinding]:
     """What is wrong in the trials of all ranks with one number of workers."""
     where = ranks, workers
-    failed = [(trial.when, rank, trial.error) for rank, trial in enumerate(trials) if trial.error is not None]
-    for _, rank, error in sorted(failed, key=lambda one: one[:2]):  # others fail for the first one
+    errors = [(trial.when, rank, trial.error) for rank, trial in enumerate(trials) if trial.error is not None]
+    for _, rank, error in sorted(errors, key=lambda one: one[:2]):  # others fail for the first one
         yield LoopFinding("error", *where, None, f"rank {rank}: {error}")
-    if failed:
+    if errors:
         return
     if not data and not rows_seen(trials):
         yield LoopFinding("missing", *where, None, "no epoch gives a row")
@@ -176,19 +176,19 @@ def judge(
     for epoch in range(len(trials[0].epochs)):
         steps = [trial.epochs[epoch] for trial in trials]
         counts = Counter(chain.from_iterable(map(_ids, steps)))
-        of = f"of {_count(len(data), 'row')}"
-        for kind, rows, said in (
+        total = f"of {_count(len(data), 'row')}"
+        for kind, rows, verdict in (
             ("missing", _in_order(data - counts.keys()), "missing"),
             ("repeated", _in_order(row for row in counts if counts[row] > 1), "seen more than once"),
             ("unknown", _in_order(counts.keys() - data), "none of the data"),
         ):
             if rows:
-                text = f"{len(rows)} {of} {'is' if len(rows) == 1 else 'are'} {said}: {_row_list(rows)}"
+                text = f"{len(rows)} {total} {'is' if len(rows) == 1 else 'are'} {verdict}: {_row_list(rows)}"
                 yield LoopFinding(kind, *where, epoch, text, tuple(rows))  # type: ignore[arg-type]
-        lengths = [len(each) for each in steps]
+        lengths = [len(step) for step in steps]
         if len(set(lengths)) > 1:
             yield LoopFinding("steps", *where, epoch, f"ranks have {', '.join(map(str, lengths))} steps")
-        order = [_ids(each) for each in steps]
+        order = [_ids(step) for step in steps]
         if shuffle and counts and order in orders and not has_few_orders(trials):
             text = f"its rows come in the order of epoch {orders.index(order)}"
             yield LoopFinding("order", *where, epoch, text)
@@ -202,20 +202,20 @@ def _judge_resume(
     trial: Trial, rest: list[Steps], rank: int, where: tuple[int, int]
 ) -> Iterator[LoopFinding]:
     """The first batch after a resume that is another than without one."""
-    for epoch, found in enumerate(rest, trial.stopped):
-        wanted = trial.epochs[epoch][trial.had if epoch == trial.stopped else 0 :]
-        if found == wanted:
+    for epoch, replay in enumerate(rest, trial.restart):
+        original = trial.epochs[epoch][trial.had if epoch == trial.restart else 0 :]
+        if replay == original:
             continue
-        after = f"rank {rank}, after a resume at batch {trial.had} of epoch {trial.stopped}"
+        context = f"rank {rank}, after a resume at batch {trial.had} of epoch {trial.restart}"
         step = next(
-            (k for k, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), None
+            (k for k, pair in enumerate(zip(replay, original, strict=False)) if pair[0] != pair[1]), None
         )
         if step is None:
-            text = f"{after}: {len(found)} batches come, expected {len(wanted)}"
-        elif found[step][0] == wanted[step][0]:
-            text = f"{after}: batch {step} has the same rows with other numbers"
+            text = f"{context}: {len(replay)} batches come, expected {len(original)}"
+        elif replay[step][0] == original[step][0]:
+            text = f"{context}: batch {step} has the same rows with other numbers"
         else:
-            rows, expected = _row_list(found[step][0]), _row_list(wanted[step][0])
-            text = f"{after}: batch {step} has rows {rows}, expected {expected}"
+            rows, expected = _row_list(replay[step][0]), _row_list(original[step][0])
+            text = f"{context}: batch {step} has rows {rows}, expected {expected}"
         yield LoopFinding("resume", *where, epoch, text)
         return

@@ -79,7 +79,7 @@ class Trial:
 
     epochs: list[Steps]
     rest: list[Steps] | None = None
-    stopped: int = 0  # the epoch of the resume
+    restart: int = 0  # the epoch of the resume
     had: int = 0
     note: str | None = None  # why no resume was tried
     error: str | None = None
@@ -100,18 +100,18 @@ class RankPlace:
         return workers, epoch, batches
 
 
-def _as_loop(made: Any, epochs: int) -> Loop:
-    if isinstance(made, Loop):
-        loop = made
-    elif hasattr(made, "__iter__"):
-        loop = Loop(made, getattr(made, "state_dict", None), getattr(made, "load_state_dict", None))
-    elif callable(made):
-        loop = Loop(made)
+def _as_loop(result: Any, epochs: int) -> Loop:
+    if isinstance(result, Loop):
+        loop = result
+    elif hasattr(result, "__iter__"):
+        loop = Loop(result, getattr(result, "state_dict", None), getattr(result, "load_state_dict", None))
+    elif callable(result):
+        loop = Loop(result)
     else:
         raise type_error(
             "make_loop",
             "expected batches to iterate, a function of the epoch's number, or a Loop; got "
-            f"{type(made).__name__}",
+            f"{type(result).__name__}",
         )
     if epochs > 1 and isinstance(loop.epoch, Iterator):
         raise type_error(
@@ -150,19 +150,19 @@ def _ids_of(batch: Any, rows: Rows) -> list[Any]:
     return as_ids(batch[rows], f"rows: {rows!r} of a batch is", "name a key of ids, or give a function")
 
 
-def as_ids(given: Any, what: str, hint: str) -> list[Any]:
+def as_ids(data: Any, what: str, hint: str) -> list[Any]:
     """Ids of rows: numbers, texts, times, or tuples of those; of an array all that are in it."""
-    if is_tensor(given):
-        given = memory_of(given)
-    if isinstance(given, (np.ndarray, np.generic)):
-        if given.dtype.hasobject or given.dtype.names:
-            return [_as_id(one, what, hint) for one in given.ravel().tolist()]
-        found: list[Any] = given.ravel().tolist()
-        return found
-    is_many = isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping, _core.RaggedBase))
-    if is_many and not (isinstance(given, tuple) and not all(map(_is_one, given))):
-        return [_as_id(one, what, hint) for one in given]
-    return [_as_id(given, what, hint)]
+    if is_tensor(data):
+        data = memory_of(data)
+    if isinstance(data, (np.ndarray, np.generic)):
+        if data.dtype.hasobject or data.dtype.names:
+            return [_as_id(one, what, hint) for one in data.ravel().tolist()]
+        ids: list[Any] = data.ravel().tolist()
+        return ids
+    is_many = isinstance(data, Iterable) and not isinstance(data, (str, bytes, Mapping, _core.RaggedBase))
+    if is_many and not (isinstance(data, tuple) and not all(map(_is_one, data))):
+        return [_as_id(one, what, hint) for one in data]
+    return [_as_id(data, what, hint)]
 
 
 def _is_one(value: Any) -> bool:
@@ -195,43 +195,43 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _digest_array(value: Any, into: Any) -> None:
-    into.update(
+def _digest_array(value: Any, digest: Any) -> None:
+    digest.update(
         f"{value.dtype}{tuple(value.shape) if not getattr(value, 'is_nested', False) else ''}".encode()
     )
     if is_tensor(value):
         if value.is_nested:
             for one in value.unbind():
-                _digest_array(one, into)
+                _digest_array(one, digest)
             return
         value = value.detach()
         if value.layout is not sys.modules["torch"].strided:
             value = value.to_dense()
         value = memory_of(value.cpu())
-    into.update(np.ascontiguousarray(value).tobytes())
+    digest.update(np.ascontiguousarray(value).tobytes())
 
 
-def _digest(value: Any, into: Any) -> None:
+def _digest(value: Any, digest: Any) -> None:
     """All that is in a batch, to the bit."""
     if isinstance(value, Mapping):
         for key in value:
-            into.update(repr(key).encode())
-            _digest(value[key], into)
+            digest.update(repr(key).encode())
+            _digest(value[key], digest)
     elif isinstance(value, (list, tuple)):
-        into.update(f"{len(value)} of".encode())
+        digest.update(f"{len(value)} of".encode())
         for item in value:
-            _digest(item, into)
+            _digest(item, digest)
     elif isinstance(value, np.ndarray) and value.dtype.hasobject:
-        _digest((value.shape, value.ravel().tolist()), into)
+        _digest((value.shape, value.ravel().tolist()), digest)
     elif is_tensor(value) or isinstance(value, np.ndarray):
-        _digest_array(value, into)
+        _digest_array(value, digest)
     else:
         with io.BytesIO() as file:
             try:
                 _Pickler(file).dump(value)
             except (TypeError, AttributeError, pickle.PicklingError):  # of such only the kind is compared
-                into.update(type(value).__qualname__.encode())
-            into.update(file.getvalue())
+                digest.update(type(value).__qualname__.encode())
+            digest.update(file.getvalue())
 
 
 def _step(batch: Any, rows: Rows) -> tuple[list[Any], bytes]:
@@ -248,10 +248,10 @@ class _Runs:
 
     def begin(self, loop: Loop, epoch: int) -> Iterator[Any]:
         """The batches of an epoch."""
-        most = self.task.most_batches
+        limit = self.task.most_batches
         for k, batch in enumerate(_batches(loop, epoch), 1):
             self.place.set(self.workers, epoch, k)
-            if k > most:
+            if k > limit:
                 raise RuntimeError(f"epoch {epoch} does not end: {k:,} batches came")
             yield batch
         self.place.set(self.workers, epoch + 1, 0)
@@ -264,32 +264,32 @@ class _Runs:
 def _state(loop: Loop, had: int) -> Any:
     """The state as a checkpoint keeps it."""
     assert loop.state_dict is not None
-    told = {"batches": had} if "batches" in inspect.signature(loop.state_dict).parameters else {}
-    return pickle.loads(pickle.dumps(loop.state_dict(**told)))
+    keywords = {"batches": had} if "batches" in inspect.signature(loop.state_dict).parameters else {}
+    return pickle.loads(pickle.dumps(loop.state_dict(**keywords)))
 
 
 def _try(task: Task, rank: int, count: int, workers: int, place: RankPlace) -> Trial:
     """All epochs of a loop; of another one that stops in the second, and of one that goes on from there."""
 
-    def made() -> Loop:
+    def make_loop() -> Loop:
         return _as_loop(task.make_loop(rank, count, workers), task.epochs)
 
-    runs, loop = _Runs(task, place, workers), made()
+    runs, loop = _Runs(task, place, workers), make_loop()
     trial = Trial([runs.steps(loop, epoch) for epoch in range(task.epochs)])
     if task.resume_after is None:
         return trial
     if loop.state_dict is None or loop.load_state_dict is None:
         trial.note = "the loop has no state_dict and load_state_dict"
         return trial
-    stopped = trial.stopped = min(1, task.epochs - 1)  # a state that forgets the epoch is right in the first
-    trial.had = min(task.resume_after, len(trial.epochs[stopped]))
-    begun = made()
-    for epoch in range(stopped):
+    stop = trial.restart = min(1, task.epochs - 1)  # a state that forgets the epoch is right in the first
+    trial.had = min(task.resume_after, len(trial.epochs[stop]))
+    begun = make_loop()
+    for epoch in range(stop):
         for _ in runs.begin(begun, epoch):
             pass
-    batches = runs.begin(begun, stopped)
+    batches = runs.begin(begun, stop)
     if trial.had == 0:
-        batches = _batches(begun, stopped)
+        batches = _batches(begun, stop)
     for _ in islice(batches, trial.had):
         pass
     try:
@@ -298,10 +298,10 @@ def _try(task: Task, rank: int, count: int, workers: int, place: RankPlace) -> T
         trial.note = f"state_dict: {type(error).__name__}: {error}"
         return trial
     del batches, begun
-    again = made()
+    again = make_loop()
     assert again.load_state_dict is not None
     again.load_state_dict(state)
-    trial.rest = [runs.steps(again, epoch) for epoch in range(stopped, task.epochs)]
+    trial.rest = [runs.steps(again, epoch) for epoch in range(stop, task.epochs)]
     return trial
 
 
@@ -356,16 +356,16 @@ def run_ranks(
     with tempfile.TemporaryDirectory() as folder:
         ranks, pipes = [], []
         for rank in range(count):
-            here, there = context.Pipe(duplex=False)
-            how = (task, rank, count, workers, folder, memory, there)
+            receiver, sender = context.Pipe(duplex=False)
+            how = (task, rank, count, workers, folder, memory, sender)
             places[rank].set(-1, 0, 0)
             process = context.Process(target=_run_rank, args=how, name=f"varlen-rank-{rank}")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
                 process.start()
-            there.close()
+            sender.close()
             ranks.append(process)
-            pipes.append(here)
+            pipes.append(receiver)
         try:
             _collect(results, pipes, time.monotonic() + timeout)
         finally:
@@ -380,39 +380,39 @@ def run_ranks(
             for pipe in pipes:
                 pipe.close()
     has_failed, end = _has_failed(results), time.monotonic()
-    for found, code, place in zip(results, ends, places, strict=True):
-        if None not in found and found.keys() != set(workers):
-            found[None] = Trial([], error=_why_ended(code, place, timeout, has_failed, start), when=end)
-    return {number: [found[number if number in found else None] for found in results] for number in workers}
+    for tries, code, place in zip(results, ends, places, strict=True):
+        if None not in tries and tries.keys() != set(workers):
+            tries[None] = Trial([], error=_why_ended(code, place, timeout, has_failed, start), when=end)
+    return {number: [entry[number if number in entry else None] for entry in results] for number in workers}
 
 
 def _why_ended(code: int | None, place: RankPlace, timeout: float, has_failed: bool, start: str) -> str:
     """Why a rank said nothing more."""
     _, epoch, batches = place.get()
-    at = f"after {batches:,} batches of epoch {epoch}"
+    progress = f"after {batches:,} batches of epoch {epoch}"
     if code is not None and code < 0:
         from signal import Signals
 
-        return f"the process was killed by {Signals(-code).name} {at}"
+        return f"the process was killed by {Signals(-code).name} {progress}"
     if code is not None:
-        return f"the process ended by itself {at}, with exit code {code}"
+        return f"the process ended by itself {progress}, with exit code {code}"
     if has_failed:
-        return f"was stopped {at}, as another rank had failed"
-    threaded = [name for name in _THREADED if start == "fork" and name in sys.modules]
+        return f"was stopped {progress}, as another rank had failed"
+    libraries = [name for name in _THREADED if start == "fork" and name in sys.modules]
     hint = (
-        f"; {threaded[0]} was imported before the fork, and may wait for its threads, which are not there: "
+        f"; {libraries[0]} was imported before the fork, and may wait for its threads, which are not there: "
         "give start='spawn' and a make_loop of a module"
-        if threaded
+        if libraries
         else ""
     )
     return (
-        f"did not end within {timeout:g} s, it waits {at}; ranks wait for each other where their steps "
+        f"did not end within {timeout:g} s, it waits {progress}; ranks wait for each other where their steps "
         f"differ; give a larger timeout where there is more to do{hint}"
     )
 
 
 def _has_failed(results: list[dict[int | None, Trial]]) -> bool:
-    return any(None in found for found in results)
+    return any(None in entry for entry in results)
 
 
 def _collect(results: list[dict[int | None, Trial]], pipes: list[Any], deadline: float) -> None:
@@ -421,15 +421,15 @@ def _collect(results: list[dict[int | None, Trial]], pipes: list[Any], deadline:
 
     open_pipes: dict[Any, dict[int | None, Trial]] = dict(zip(pipes, results, strict=True))
     while open_pipes:
-        left = deadline - time.monotonic()
-        ready: list[Any] = wait(list(open_pipes), max(left, 0))
+        rest = deadline - time.monotonic()
+        ready: list[Any] = wait(list(open_pipes), max(rest, 0))
         if not ready:
             return
         for pipe in ready:
-            found = open_pipes[pipe]
+            tries = open_pipes[pipe]
             try:
                 number, trial = pipe.recv()
-                found[number] = trial
+                tries[number] = trial
             except EOFError:
                 del open_pipes[pipe]
         if _has_failed(results):

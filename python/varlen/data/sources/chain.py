@@ -32,7 +32,7 @@ class JoinedSource:
         self._begins = np.cumsum([0, *(len(source) for source in sources)])
         self._places = [(source, i) for source in sources for i in range(len(source.counts))]
         self._full = [source for source in sources if len(source)] or self._sources[:1]
-        self._known: tuple[list[Mapping[str, ColumnLike]], dict[str, Column]] = [], {}
+        self._cache: tuple[list[Mapping[str, ColumnLike]], dict[str, Column]] = [], {}
         ids = {source.row_ids for source in self._full}
         self.row_ids = ids.pop() if len(ids) == 1 else None
         self._ids: RowIds | None = None
@@ -53,11 +53,11 @@ class JoinedSource:
 
     def _check_fields(self) -> dict[str, Column]:
         now = [source.fields for source in self._full]  # another object once one has more words
-        before, joined = self._known
-        if not before or any(map(is_not, now, before)):
-            joined = joined_columns(now)
-            self._known = now, joined
-        return joined
+        previous, columns = self._cache
+        if not previous or any(map(is_not, now, previous)):
+            columns = joined_columns(now)
+            self._cache = now, columns
+        return columns
 
     @property
     def paths(self) -> list[str]:

@@ -38,14 +38,14 @@ def schema_of_source(source: Source) -> Schema | None:
     >>> import varlen as vl
     >>> schema_of_source(vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [1, 2]})).source)
     """
-    declared = declared_columns(source)
-    if not declared:
+    intents = declared_columns(source)
+    if not intents:
         return None
     fields: Any = {name: field for name, field in source.fields.items() if field.dim >= 0}
     columns = {}
     for name, column in Schema.of(fields).items():
-        said = declared.get(name, column)
-        columns[name] = said if column.dtype is None else replace(said, dtype=column.dtype)
+        intent = intents.get(name, column)
+        columns[name] = intent if column.dtype is None else replace(intent, dtype=column.dtype)
     return Schema(columns)
 
 
@@ -55,14 +55,14 @@ def declared_dims(source: Source, depth: int) -> tuple[list[Dim], dict[str, list
     >>> import varlen as vl
     >>> declared_dims(vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1], [2]]})).source, 1)
     """
-    named = {name: column for name, column in declared_columns(source).items() if column.dims}
-    if not named:
+    columns = {name: column for name, column in declared_columns(source).items() if column.dims}
+    if not columns:
         return None
     levels = [f"dim{k}" for k in range(1, depth + 1)]
     axes: dict[str, Dim] = {}
-    behind: dict[str, list[Dim]] = {}
-    for key, column in named.items():
+    row_dims: dict[str, list[Dim]] = {}
+    for key, column in columns.items():
         levels[: column.level] = column.dims[: column.level]
         for name, size in zip(column.dims[column.level :], column.trailing, strict=True):
-            behind.setdefault(key, []).append(axes.setdefault(name, Dim(name=name, size=size)))
-    return [batch_dim, *(Dim(name=name) for name in levels)], behind
+            row_dims.setdefault(key, []).append(axes.setdefault(name, Dim(name=name, size=size)))
+    return [batch_dim, *(Dim(name=name) for name in levels)], row_dims

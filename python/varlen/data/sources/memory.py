@@ -206,20 +206,20 @@ def joined_columns(parts: Sequence[Mapping[str, ColumnLike]]) -> dict[str, Colum
     fields: dict[str, Column] = {}
     for part, columns in enumerate(parts):
         for name, column in columns.items():
-            found = Column(column.dim, column.dtype, column.trailing, column.vocabulary)
-            known = fields.setdefault(name, found) if part == 0 else fields.get(name)
-            if known is None:
+            entry = Column(column.dim, column.dtype, column.trailing, column.vocabulary)
+            first = fields.setdefault(name, entry) if part == 0 else fields.get(name)
+            if first is None:
                 raise value_error("", f"part {part}: has a key {name!r}, which other parts lack")
-            if (found.dim, found.trailing) != (known.dim, known.trailing):
+            if (entry.dim, entry.trailing) != (first.dim, first.trailing):
                 raise value_error(
                     "",
-                    f"part {part}: {name!r} lies at dim {found.dim} with rows of {found.trailing}, in other "
-                    f"parts at dim {known.dim} with rows of {known.trailing}",
+                    f"part {part}: {name!r} lies at dim {entry.dim} with rows of {entry.trailing}, in other "
+                    f"parts at dim {first.dim} with rows of {first.trailing}",
                 )
-            dtype = common_dtype(known.dtype, found.dtype)
+            dtype = common_dtype(first.dtype, entry.dtype)
             if dtype is None:
-                raise value_error("", f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
-            fields[name] = replace(known, dtype=dtype, vocabulary=_longer_words(part, name, known, found))
+                raise value_error("", f"part {part}: {name!r} is {entry.dtype}, in other parts {first.dtype}")
+            fields[name] = replace(first, dtype=dtype, vocabulary=_longer_words(part, name, first, entry))
         for name in sorted(fields.keys() - set(columns)):
             raise value_error("", f"part {part}: has no key {name!r}, which other parts have")
     return fields
@@ -240,21 +240,21 @@ def cut_windows(joint: _core.Joint, starts: Any, ends: Any) -> _core.Joint:
     level = _core.Level.from_lengths(stops - begins)
     events = np.repeat(begins - level.offsets[:-1], stops - begins) + np.arange(level.total)
     deep = [(name, dim) for name, dim in zip(joint.names, joint.dims, strict=True) if dim > 0]
-    below = _core.Joint(
+    part = _core.Joint(
         [name for name, _ in deep],
         [dim - 1 for _, dim in deep],
         [joint.values(name) for name, _ in deep],
         [joint.level(dim) for dim in range(2, joint.depth + 1)],
         joint.level(1).total,
     ).take(events)
-    values = [(below if dim > 0 else joint).values(n) for n, dim in zip(joint.names, joint.dims, strict=True)]
-    levels = [level, *(below.level(dim) for dim in range(1, below.depth + 1))]
+    values = [(part if dim > 0 else joint).values(n) for n, dim in zip(joint.names, joint.dims, strict=True)]
+    levels = [level, *(part.level(dim) for dim in range(1, part.depth + 1))]
     return _core.Joint(joint.names, joint.dims, values, levels, len(joint), joint.meta)
 
 
-def _longer_words(part: int, name: str, known: Column, found: Column) -> tuple[str, ...] | None:
+def _longer_words(part: int, name: str, first: Column, entry: Column) -> tuple[str, ...] | None:
     """The longer vocabulary of two parts. One has to begin with the other: an id means one word."""
-    a, b = known.vocabulary, found.vocabulary
+    a, b = first.vocabulary, entry.vocabulary
     if a is b:
         return a
     if a is None or b is None or a[: len(b)] != b[: len(a)]:

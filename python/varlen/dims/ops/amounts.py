@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Amount: TypeAlias = int | Dim | Data[Any]
 
 
-def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
+def as_amount(amount: Any, argument: str, minimum: int | None = 0) -> Data[Any]:
     """An amount as int64 over the dims that it differs over."""
     if type(amount) is Dim:
         if not amount.is_defined:
@@ -35,14 +35,14 @@ def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
     if not is_data(amount):
         if isinstance(amount, (bool, np.bool_)) or not hasattr(type(amount), "__index__"):
             raise type_error(argument, f"expected an int, a Dim or a Data of integers, got {amount!r}")
-        number = as_int(amount, argument, -(1 << 62) if least is None else least)
+        number = as_int(amount, argument, -(1 << 62) if minimum is None else minimum)
         return make_data(np.asarray(number, np.int64), Shape([]))
     numbers = np.asarray(backend_of(amount._values).readable(amount._values))
     if numbers.dtype.kind not in "iu":
         raise type_error(argument, f"expected integers, got {numbers.dtype}")
-    if least is not None and numbers.size and numbers.min() < least:
-        at = int((numbers.reshape(-1) < least).argmax())
-        raise value_error(argument, f"{numbers.reshape(-1)[at]} at position {at} is below {least}")
+    if minimum is not None and numbers.size and numbers.min() < minimum:
+        index = int((numbers.reshape(-1) < minimum).argmax())
+        raise value_error(argument, f"{numbers.reshape(-1)[index]} at position {index} is below {minimum}")
     return make_data(numbers.astype(np.int64), amount._shape, amount._order)
 
 
@@ -68,31 +68,31 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
     from varlen.dims.place import move
 
     old = data._shape
-    moving = old.dims[k]
+    axis_dim = old.dims[k]
     for dim in dims:
-        if dim == moving or moving in dim.over:
+        if dim == axis_dim or axis_dim in dim.over:
             raise value_error(
-                "", f"'{dim.name}' is, or is over, the dim '{moving.name}' that it says something of"
+                "", f"'{dim.name}' is, or is over, the dim '{axis_dim.name}' that it says something of"
             )
-    behind = [dim for dim in old.dims[k + 1 :] if dim in dims]
-    if behind:
-        rest = [dim for dim in old.dims[k + 1 :] if dim not in behind]
-        order = [*old.dims[:k], *behind, moving, *rest]
+    tail = [dim for dim in old.dims[k + 1 :] if dim in dims]
+    if tail:
+        rest = [dim for dim in old.dims[k + 1 :] if dim not in tail]
+        order = [*old.dims[:k], *tail, axis_dim, *rest]
         order = [order[j] for j in Shape.arranged(order)]
         target = Shape(order)
         moved_data = data._like(move(data, target))
         moved_data._shape, moved_data._order = target, order_of(target, data.dims)
-        data, k = moved_data, target.find(moving)
+        data, k = moved_data, target.find(axis_dim)
     front = Shape(data._shape.dims[:k])
     missing = [dim for dim in dims if front.find(dim) < 0]
     if not missing:
         for dim in dims:
             check_alike(dim, front.dims[front.find(dim)])
         return data, k, front, None
-    both = [*front.dims, *missing]
-    whole = Shape([both[j] for j in Shape.arranged(both)])
+    frame_dims = [*front.dims, *missing]
+    frame = Shape([frame_dims[j] for j in Shape.arranged(frame_dims)])
     numbers = np.arange(front.count(front.rank)).reshape(front.array_shape)
-    return data, k, whole, spread_values(numbers, front, whole)
+    return data, k, frame, spread_values(numbers, front, frame)
 
 
 def check_alike(a: Dim, b: Dim) -> None:
@@ -130,17 +130,17 @@ def result_dim(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
     return out_dim._bound(total, shape.dims) if shape.rank else out_dim._bound(int(total[0]))
 
 
-def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> None:
+def check_lengths(op: str, dim: Dim, outer_dims: Sequence[Dim], lengths: Any) -> None:
     """Refuse a dim of other lengths than a result has: one for each position of the dims before it."""
-    shape = Shape([*before, dim])
+    shape = Shape([*outer_dims, dim])
     level = shape.span(shape.rank - 1, shape.rank)
     if type(lengths) is Level:
         if lengths is level or lengths == level:
             return
         lengths = lengths.lengths
-    same = level.lengths == lengths
-    if not same.all():
-        row = int(same.argmin())
+    is_same = level.lengths == lengths
+    if not is_same.all():
+        row = int(is_same.argmin())
         reason = "it was worked out of lengths below 0: " if dim.is_derived else ""
         raise error_of(
             LengthMismatchError,

@@ -202,15 +202,15 @@ def _combine(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, bro
         return make_data(
             function(_number(a, name, b), b._values), b._shape, b._order, _computed_facts(b._facts)
         )
-    shape, order = joined((a, b), name, broadcast)
+    shape, order = join_dims((a, b), name, broadcast)
     x, y = lined_up((a, b), shape)
     return make_data(function(x, y), shape, order, _computed_facts(agree(a._facts, b._facts)))
 
 
-def _number(x: Any, name: str, beside: Data[Any]) -> Any:
+def _number(x: Any, name: str, like: Data[Any]) -> Any:
     """A number as an operand; one of NumPy as Python has it beside tensors, which know no other."""
     check_operand(x, name)
-    is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(beside._values, np.ndarray)
+    is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(like._values, np.ndarray)
     return x.item() if is_foreign else x
 
 
@@ -236,17 +236,17 @@ def agree(a: Annotations, b: Annotations) -> Annotations:
     )
 
 
-def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape, tuple[int, ...] | None]:
+def join_dims(parts: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape, tuple[int, ...] | None]:
     """The shape of the dims of all, and the order in which it shows them."""
-    first = each[0]
+    first = parts[0]
     shape = first._shape
     try:
-        for other in each[1:]:
+        for other in parts[1:]:
             shape = shape.join(other._shape)
     except LengthMismatchError as error:
         raise name_place(error, name, LengthMismatchError) from None
-    if not broadcast and all(x._shape.rank < shape.rank for x in each):
-        texts = " and ".join(describe(x.dims) for x in each)
+    if not broadcast and all(x._shape.rank < shape.rank for x in parts):
+        texts = " and ".join(describe(x.dims) for x in parts)
         hint = "say broadcast=True in dims.combine if that is meant"
         if namesakes := _namesakes(shape.dims):
             hint += f"; {quote_names(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
@@ -254,7 +254,7 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
     if shape is first._shape:
         return shape, first._order
     dims = list(first.dims)
-    for other in each[1:]:
+    for other in parts[1:]:
         dims += [dim for dim in other.dims if not any(dim == x for x in dims)]
     if len(dims) != shape.rank:  # a dim twice: the order in which the values lie
         return shape, None
@@ -267,17 +267,17 @@ def _namesakes(dims: Sequence[Dim]) -> list[Dim]:
     return [dim for k, dim in enumerate(dims) if dim.name in names[:k] and dim not in dims[:k]]
 
 
-def lined_up(each: Sequence[Data[Any]], shape: Shape) -> list[Any]:
+def lined_up(parts: Sequence[Data[Any]], shape: Shape) -> list[Any]:
     """The values of operands as they broadcast against those of a shape, of one kind of array."""
-    return unify_kind([align(x._values, x._shape, shape) for x in each])
+    return unify_kind([align(x._values, x._shape, shape) for x in parts])
 
 
 def unify_kind(values: list[Any]) -> list[Any]:
     """Values of one kind of array: those of NumPy as the others, where there are others."""
-    beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
-    if beside is not None:
-        backend = backend_of(beside)
-        values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
+    like = next((x for x in values if not isinstance(x, np.ndarray)), None)
+    if like is not None:
+        backend = backend_of(like)
+        values = [backend.like(x, like) if isinstance(x, np.ndarray) else x for x in values]
     return values
 
 
@@ -321,14 +321,16 @@ def where(
     [[-1, 1], [2]]
     """
     check_data(condition, "condition")
-    each = [condition, *[x for x in (a, b) if is_data(x)]]
-    shape, order = joined(each, "where", broadcast)
-    values = iter(lined_up(each, shape))
-    there = next(values)
-    chosen = [next(values) if is_data(x) else _number(x, name, condition) for x, name in ((a, "a"), (b, "b"))]
-    backend = backend_of(there)
+    args = [condition, *[x for x in (a, b) if is_data(x)]]
+    shape, order = join_dims(args, "where", broadcast)
+    values = iter(lined_up(args, shape))
+    mask = next(values)
+    choices = [
+        next(values) if is_data(x) else _number(x, name, condition) for x, name in ((a, "a"), (b, "b"))
+    ]
+    backend = backend_of(mask)
     facts = [x._facts for x in (a, b) if is_data(x)]
-    result = make_data(backend.where(there, *chosen), shape, order)
+    result = make_data(backend.where(mask, *choices), shape, order)
     if len(facts) == 2:
         result._facts = positions_or_none(result._values, agree(*facts))
     return check_out_shape(result, out_shape)
@@ -336,17 +338,18 @@ def where(
 
 def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[Any]:
     """As `Data.compatible_to`."""
-    wanted = check_dims(dims)
-    missing = [dim for dim in data.dims if dim not in wanted]
+    dim_list = check_dims(dims)
+    missing = [dim for dim in data.dims if dim not in dim_list]
     if missing:
         raise value_error(
-            "dims", f"{quote_names(missing, 'and')} of {describe(data.dims)} is not among {describe(wanted)}"
+            "dims",
+            f"{quote_names(missing, 'and')} of {describe(data.dims)} is not among {describe(dim_list)}",
         )
     if expand:
-        for dim in wanted:
+        for dim in dim_list:
             if data._shape.find(dim) < 0:
                 data = expand_dim(data, dim)
-    return data._reorder_dims([data._shape.find(dim) for dim in wanted if data._shape.find(dim) >= 0])
+    return data._reorder_dims([data._shape.find(dim) for dim in dim_list if data._shape.find(dim) >= 0])
 
 
 def with_dims_of(data: Data[Any], dims: Sequence[Dim]) -> Data[Any]:

@@ -77,8 +77,8 @@ def concat(
     >>> z, z.to_list(), z.axis(time + labels).lengths
     (Data([batch(2), time+labels(3)], int64), [[3, 1, 7], [4, 8, 9]], array([3, 3]))
     """
-    each, at = _parts_of(parts, broadcast)
-    return check_out_shape(_concat(each, at, out_dim, "concat"), out_shape)
+    operands, axes = _parts_of(parts, broadcast)
+    return check_out_shape(_concat(operands, axes, out_dim, "concat"), out_shape)
 
 
 def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], list[int]]:
@@ -87,27 +87,29 @@ def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], l
     for i, part in enumerate(parts):
         if not (isinstance(part, tuple) and len(part) == 2 and is_data(part[0])):
             raise type_error(f"parts[{i}]", f"expected a pair of a Data and a dim of it, got {part!r}")
-    each = [part[0] for part in parts]
+    operands = [part[0] for part in parts]
     dims = [x._shape.dims[place(x, axis, f"parts[{i}]")] for i, (x, axis) in enumerate(parts)]
     if broadcast:
-        for i, x in enumerate(each):
-            for other, own in zip(each, dims, strict=True):
+        for i, x in enumerate(operands):
+            for other, own in zip(operands, dims, strict=True):
                 for dim in other._shape.dims:
                     if dim != own and x._shape.find(dim) < 0:
                         x = expand_dim(x, dim)
-            each[i] = x
-    return each, [x._shape.find(dim) for x, dim in zip(each, dims, strict=True)]
+            operands[i] = x
+    return operands, [x._shape.find(dim) for x, dim in zip(operands, dims, strict=True)]
 
 
-def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) -> Data[Any]:
+def _concat(operands: list[Data[Any]], axes: list[int], out_dim: Dim | None, op: str) -> Data[Any]:
     is_known = out_dim is None or type(out_dim) is Dim
-    find = _planned if is_known else _plan_of
-    plan = find(tuple([x._shape for x in each]), each[0]._order, tuple(at), out_dim, op)
+    find = _cached_plan if is_known else _plan_of
+    plan = find(tuple([x._shape for x in operands]), operands[0]._order, tuple(axes), out_dim, op)
     if plan is None:
-        each, k = _in_one_order(each, at)
-        plan = find(tuple([x._shape for x in each]), each[0]._order, (k,) * len(each), out_dim, op)
+        operands, k = _in_one_order(operands, axes)
+        plan = find(
+            tuple([x._shape for x in operands]), operands[0]._order, (k,) * len(operands), out_dim, op
+        )
         assert plan is not None
-    values = unify_kind([x._values for x in each])
+    values = unify_kind([x._values for x in operands])
     backend = backend_of(*values)
     if plan.axis is not None:
         result = backend.concat([backend.contiguous(x) for x in values], plan.axis, op)
@@ -115,12 +117,12 @@ def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) 
         rows = [backend.contiguous(reshape(x, y)) for x, y in zip(values, plan.rows, strict=True)]
         result, _ = backend.interleave(rows, plan.levels, op)
     shape, order = plan.target
-    facts = each[0]._facts
-    for x in each[1:]:
+    facts = operands[0]._facts
+    for x in operands[1:]:
         facts = agree(facts, x._facts)
     if facts is not NO_FACTS:
-        dims = [x._shape.dims[plan.k] for x in each]
-        new = [plan.dim if said in dims else said for said in (facts.time_dim, facts.feature_dim)]
+        dims = [x._shape.dims[plan.k] for x in operands]
+        new = [plan.dim if role in dims else role for role in (facts.time_dim, facts.feature_dim)]
         facts = facts._replace(name=None, time_dim=new[0], feature_dim=new[1])
     return make_data(reshape(result, shape.array_shape), shape, order, facts)
 
@@ -139,22 +141,22 @@ class _Plan(NamedTuple):
 def _plan_of(
     shapes: tuple[Shape, ...],
     order: tuple[int, ...] | None,
-    at: tuple[int, ...],
+    axes: tuple[int, ...],
     out_dim: Dim | None,
     op: str,
 ) -> _Plan | None:
-    first, k = shapes[0], at[0]
-    if not all(_is_laid_alike(shape, first, own, k) for shape, own in zip(shapes, at, strict=True)):
+    first, k = shapes[0], axes[0]
+    if not all(_is_laid_alike(shape, first, own, k) for shape, own in zip(shapes, axes, strict=True)):
         return None
     dim = _sum([shape.dims[k] for shape in shapes], out_dim)
     _check_rest(shapes, k, op)
-    ragged = max(shape.ragged for shape in shapes)
+    n_ragged = max(shape.ragged for shape in shapes)
     axis, tails, levels = None, [], []
-    if k >= ragged and all(shape.ragged == ragged for shape in shapes):
-        axis = k - ragged + 1 if ragged else k
+    if k >= n_ragged and all(shape.ragged == n_ragged for shape in shapes):
+        axis = k - n_ragged + 1 if n_ragged else k
         check_lengths(op, dim, first.dims[:k], [sum(shape.extent(k) for shape in shapes)])
     else:
-        rows = max(ragged, k + 1)
+        rows = max(n_ragged, k + 1)
         levels = [shape.span(k, rows) for shape in shapes]
         tails = [rows_shape(shape, rows) for shape in shapes]
         lengths = np.sum([shape.span(k, k + 1).lengths for shape in shapes], axis=0)
@@ -163,25 +165,27 @@ def _plan_of(
     return _Plan(k, dim, target, axis, tails, levels)
 
 
-_planned = cached_plan(_plan_of)
+_cached_plan = cached_plan(_plan_of)
 
 
 def _dims_behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:
     """The dims behind the one that is joined along; those over it have the lengths of all parts."""
-    behind = list(shapes[0].dims[k + 1 :])
-    gone = [shape.dims[k] for shape in shapes]
+    tail = list(shapes[0].dims[k + 1 :])
+    axis_dims = [shape.dims[k] for shape in shapes]
 
-    def joined(*each: Dim) -> Dim:
-        lengths = [_expand_lengths(lengths_of(inner), outer) for inner, outer in zip(each, gone, strict=True)]
-        at = [x._shape.find(outer) for x, outer in zip(lengths, gone, strict=True)]
-        both = _concat(lengths, at, dim, "concat")
-        return each[0]._bound(both._values.reshape(-1), both._shape.dims)
+    def join(*parts: Dim) -> Dim:
+        lengths = [
+            _expand_lengths(lengths_of(inner), outer) for inner, outer in zip(parts, axis_dims, strict=True)
+        ]
+        axes = [x._shape.find(outer) for x, outer in zip(lengths, axis_dims, strict=True)]
+        result = _concat(lengths, axes, dim, "concat")
+        return parts[0]._bound(result._values.reshape(-1), result._shape.dims)
 
     for j in range(k + 1, shapes[0].rank):
-        each = [shape.dims[j] for shape in shapes]
-        if any(outer in inner.over for inner, outer in zip(each, gone, strict=True)):
-            behind[j - k - 1] = bound_anew(joined, gone, *each)
-    return behind
+        inner_dims = [shape.dims[j] for shape in shapes]
+        if any(outer in inner.over for inner, outer in zip(inner_dims, axis_dims, strict=True)):
+            tail[j - k - 1] = bound_anew(join, axis_dims, *inner_dims)
+    return tail
 
 
 def _expand_lengths(lengths: Data[Any], dim: Dim) -> Data[Any]:
@@ -197,14 +201,18 @@ def _sum(dims: Sequence[Dim], out_dim: Dim | None) -> Dim:
     return total
 
 
-def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]], int]:
+def _in_one_order(operands: list[Data[Any]], axes: list[int]) -> tuple[list[Data[Any]], int]:
     """The parts with the dims of all in one order, and where the dim is along which they are joined."""
-    if all(_is_laid_alike(x._shape, each[0]._shape, k, at[0]) for x, k in zip(each, at, strict=True)):
-        return each, at[0]
-    rests = [[dim for j, dim in enumerate(x._shape.dims) if j != k] for x, k in zip(each, at, strict=True)]
+    if all(
+        _is_laid_alike(x._shape, operands[0]._shape, k, axes[0]) for x, k in zip(operands, axes, strict=True)
+    ):
+        return operands, axes[0]
+    rests = [
+        [dim for j, dim in enumerate(x._shape.dims) if j != k] for x, k in zip(operands, axes, strict=True)
+    ]
     for i, rest in enumerate(rests):
         if len(rest) != len(rests[0]) or any(dim not in rests[0] for dim in rest):
-            texts = describe(each[0].dims), describe(each[i].dims)
+            texts = describe(operands[0].dims), describe(operands[i].dims)
             raise error_of(
                 ValueError,
                 "",
@@ -213,55 +221,58 @@ def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]]
                 "say broadcast=True to repeat one over others",
                 context="concat",
             )
-    orders = [(rest, k) for rest, k in zip(rests, at, strict=True)]
+    orders = [(rest, k) for rest, k in zip(rests, axes, strict=True)]
     outer = [
         dim
         for dim in rests[0]
-        if not any(_is_inside(dim, x._shape, k) for x, k in zip(each, at, strict=True))
+        if not any(_is_inside(dim, x._shape, k) for x, k in zip(operands, axes, strict=True))
     ]
     inner = [dim for dim in rests[0] if dim not in outer]
     orders.append(([*outer, *inner], len(outer)))
     for rest, k in orders:
         lined_up = []
-        for x, own in zip(each, at, strict=True):
+        for x, own in zip(operands, axes, strict=True):
             dims = [x._shape.dims[x._shape.find(dim)] for dim in rest]
             dims.insert(k, x._shape.dims[own])
             if Shape.arranged(dims) != tuple(range(len(dims))):
                 break
             lined_up.append(dims)
-        if len(lined_up) == len(each):
-            return [_lay_out(x, dims) for x, dims in zip(each, lined_up, strict=True)], k
+        if len(lined_up) == len(operands):
+            return [_lay_out(x, dims) for x, dims in zip(operands, lined_up, strict=True)], k
     raise error_of(
         ValueError,
         "",
-        f"{' and '.join(describe(x.dims) for x in each)} nest in no common order",
+        f"{' and '.join(describe(x.dims) for x in operands)} nest in no common order",
         context="concat",
     )
 
 
-def _is_laid_alike(a: Shape, b: Shape, k: int, at: int) -> bool:
+def _is_laid_alike(a: Shape, b: Shape, k: int, other_k: int) -> bool:
     """Whether the dims of two shapes, but for the one that is joined along, are in one order."""
     if a is b:
         return True
     dims, others = a.dims, b.dims
     return (
-        k == at and len(dims) == len(others) and dims[:k] == others[:k] and dims[k + 1 :] == others[k + 1 :]
+        k == other_k
+        and len(dims) == len(others)
+        and dims[:k] == others[:k]
+        and dims[k + 1 :] == others[k + 1 :]
     )
 
 
 def _is_inside(dim: Dim, shape: Shape, k: int) -> bool:
     """Whether a dim is over the dim k, or over one that is."""
     own = shape.dims[shape.find(dim)]
-    return any(over == shape.dims[k] or _is_inside(over, shape, k) for over in own.over)
+    return any(outer_dim == shape.dims[k] or _is_inside(outer_dim, shape, k) for outer_dim in own.over)
 
 
 def _lay_out(x: Data[Any], dims: list[Dim]) -> Data[Any]:
     target = Shape(dims)
     if target is x._shape:
         return x
-    laid = x._like(move(x, target))
-    laid._shape, laid._order = target, order_of(target, x.dims)
-    return laid
+    result = x._like(move(x, target))
+    result._shape, result._order = target, order_of(target, x.dims)
+    return result
 
 
 def _check_rest(shapes: Sequence[Shape], k: int, op: str) -> None:
@@ -269,8 +280,8 @@ def _check_rest(shapes: Sequence[Shape], k: int, op: str) -> None:
     first = shapes[0]
     for i, shape in enumerate(shapes[1:], 1):
         for j, dim in enumerate(shape.dims):
-            inside = first.dims[k] in first.dims[j].over or shape.dims[k] in dim.over
-            if j == k or inside or dim.level is first.dims[j].level:
+            is_inside = first.dims[k] in first.dims[j].over or shape.dims[k] in dim.over
+            if j == k or is_inside or dim.level is first.dims[j].level:
                 continue
             a: Any = first.dims[j].level
             b: Any = dim.level
@@ -336,33 +347,33 @@ def split(
     from varlen.dims.make import check_dims
 
     k = place(x, axis)
-    moving = x._shape.dims[k]
-    each = check_dims(dims)
-    unbound = [i for i, dim in enumerate(each) if not dim.is_defined]
+    axis_dim = x._shape.dims[k]
+    parts = check_dims(dims)
+    unbound = [i for i, dim in enumerate(parts) if not dim.is_defined]
     if len(unbound) > 1:
         raise value_error(
-            "dims", f"{quote_names([each[i] for i in unbound], 'and')} have no lengths; one may be without"
+            "dims", f"{quote_names([parts[i] for i in unbound], 'and')} have no lengths; one may be without"
         )
-    known = [as_amount(dim, "dims") for dim in each if dim.is_defined]
-    shape, (whole, *counts) = expand_amounts([lengths_of(moving), *known])
-    total = sum(counts) if counts else np.zeros_like(whole)
-    wrong: Any = total > whole if unbound else total != whole
+    amounts = [as_amount(dim, "dims") for dim in parts if dim.is_defined]
+    shape, (lengths, *counts) = expand_amounts([lengths_of(axis_dim), *amounts])
+    total = sum(counts) if counts else np.zeros_like(lengths)
+    wrong: Any = total > lengths if unbound else total != lengths
     if wrong.any():
         row = int(wrong.argmax())
         texts = " + ".join(str(count[row]) for count in counts)
         raise error_of(
             LengthMismatchError,
             "",
-            f"'{moving.name}' is {whole[row]} long in row {row}, but the pieces are {texts}",
+            f"'{axis_dim.name}' is {lengths[row]} long in row {row}, but the pieces are {texts}",
             row=row,
         )
     if unbound:
-        counts.insert(unbound[0], whole - total)
+        counts.insert(unbound[0], lengths - total)
         rest = make_data(counts[unbound[0]].reshape(shape.array_shape), shape)
-        each[unbound[0]] = result_dim(moving, each[unbound[0]], [rest])
+        parts[unbound[0]] = result_dim(axis_dim, parts[unbound[0]], [rest])
     pieces = []
-    begin = np.zeros_like(whole)
-    for dim, count in zip(each, counts, strict=True):
+    begin = np.zeros_like(lengths)
+    for dim, count in zip(parts, counts, strict=True):
         first, size = (make_data(part.reshape(shape.array_shape), shape) for part in (begin, count))
         pieces.append(cut(x, k, first, size, 1, dim))
         begin = begin + count
@@ -415,21 +426,21 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     """
     if not hasattr(xs, "__iter__") or is_data(xs):
         raise type_error("xs", f"expected several Data, got {type(xs).__name__}")
-    each = list(xs)
-    if not each:
+    operands = list(xs)
+    if not operands:
         raise value_error("xs", "there is nothing to stack")
-    for i, x in enumerate(each):
+    for i, x in enumerate(operands):
         check_data(x, f"xs[{i}]")
-        if x.dims_set != each[0].dims_set or x.ndim != each[0].ndim:
-            texts = describe(x.dims), describe(each[0].dims)
+        if x.dims_set != operands[0].dims_set or x.ndim != operands[0].ndim:
+            texts = describe(x.dims), describe(operands[0].dims)
             raise value_error(f"xs[{i}]", f"has the dims {texts[0]}, the first {texts[1]}")
     one = Dim(1, name="stack")
-    several = Dim(len(each), name="stack") if dim is None else dim
-    if each[0]._shape.find(several) >= 0:
-        raise value_error("dim", f"'{several.name}' is in {describe(each[0].dims)} already")
+    several = Dim(len(operands), name="stack") if dim is None else dim
+    if operands[0]._shape.find(several) >= 0:
+        raise value_error("dim", f"'{several.name}' is in {describe(operands[0].dims)} already")
     parts = []
-    for x in each:
+    for x in operands:
         shape = Shape([one, *x._shape.dims])
         order = None if x._order is None else (0, *[j + 1 for j in x._order])
         parts.append(make_data(x._values.reshape(shape.array_shape), shape, order, x._facts))
-    return check_out_shape(_concat(parts, [0] * len(each), several, "stack"), out_shape)
+    return check_out_shape(_concat(parts, [0] * len(operands), several, "stack"), out_shape)

@@ -231,14 +231,14 @@ def transposed_conv1d(
     step = as_int(stride, "stride", 1)
     x, k, weights, size, new = _operands(x, filter, axis, in_dim, out_dim, 1)
     dim = x._shape.dims[k]
-    more = max(size - step, 0)
-    left = more // 2 if padding == "same" else 0
-    more = 0 if padding == "same" else more
+    excess = max(size - step, 0)
+    crop = excess // 2 if padding == "same" else 0
+    excess = 0 if padding == "same" else excess
     count = lengths_of(dim)
-    out = (dim if step == 1 else dim * step) + more
-    out = result_dim(out, out_spatial_dim, [count._like(count._values * step + more)])
+    out = (dim if step == 1 else dim * step) + excess
+    out = result_dim(out, out_spatial_dim, [count._like(count._values * step + excess)])
     level = x._shape.span(k, k + 1)
-    lengths = level.lengths * step + more
+    lengths = level.lengths * step + excess
     check_lengths("transposed_conv1d", out, x._shape.dims[:k], lengths)
     backend = backend_of(x._values)
     values = backend.contiguous(rows_of(x, k + 1))
@@ -249,7 +249,7 @@ def transposed_conv1d(
     copies = backend.contiguous(backend.transpose(copies, axes)).reshape((len(values) * size, *mid, channels))
     longer = Level.from_lengths(lengths)
     ids = level.row_ids
-    first = (np.arange(level.total) - level.offsets[:-1][ids]) * step - left
+    first = (np.arange(level.total) - level.offsets[:-1][ids]) * step - crop
     i = (first[:, None] + np.arange(size)).reshape(-1)
     is_there = (i >= 0) & (i < np.repeat(lengths[ids], size))
     places = np.repeat(longer.offsets[:-1][ids], size) + i
@@ -275,11 +275,11 @@ def _operands(
     count = x._shape.extent(channels)
     if count % groups:
         raise value_error("groups", f"{groups} do not divide the {count} positions of '{in_dim.name}'")
-    there = filter._shape.dims
+    filter_dims = filter._shape.dims
     few = [in_dim] if groups == 1 else [in_dim // groups, in_dim.div_left(groups)]
-    comes = next((k for each in few if (k := place_into(filter, each)) >= 0), -1)
-    goes = next((j for j, each in enumerate(there) if j != comes and each == out_dim), -1)
-    if len(there) != 3 or min(comes, goes) < 0:
+    comes = next((k for item in few if (k := place_into(filter, item)) >= 0), -1)
+    goes = next((j for j, item in enumerate(filter_dims) if j != comes and item == out_dim), -1)
+    if len(filter_dims) != 3 or min(comes, goes) < 0:
         raise value_error(
             "filter",
             f"expected '{few[0].name}', '{out_dim.name}' and the positions of the filter, "
@@ -288,17 +288,17 @@ def _operands(
     if groups > 1 and filter._shape.extent(goes) % groups:
         raise value_error("groups", f"{groups} do not divide the positions of '{out_dim.name}'")
     taps = 3 - comes - goes
-    weights = move(filter, Shape([there[taps], there[comes], there[goes]]))
-    order = [*[each for j, each in enumerate(x._shape.dims) if j != channels], x._shape.dims[channels]]
+    weights = move(filter, Shape([filter_dims[taps], filter_dims[comes], filter_dims[goes]]))
+    order = [*[item for j, item in enumerate(x._shape.dims) if j != channels], x._shape.dims[channels]]
     target = Shape(order)
     if target is not x._shape:
-        laid = x._like(move(x, target))
-        laid._shape, laid._order = target, order_of(target, x.dims)
-        x = laid
+        result = x._like(move(x, target))
+        result._shape, result._order = target, order_of(target, x.dims)
+        x = result
     x, k = lay_along(x, x._shape.find(dim))
     if not isinstance(x._values, np.ndarray) and isinstance(weights, np.ndarray):
         weights = backend_of(x._values).like(weights, x._values)
-    new = there[goes]
+    new = filter_dims[goes]
     new = new if not new.match_priority else new.copy(match_priority=0)
     return x, k, weights, filter._shape.extent(taps), new
 
@@ -317,8 +317,8 @@ def _product(patches: Any, weights: Any, groups: int) -> Any:
     few = channels // groups
     rows = patches.reshape((count * int(np.prod(mid)), size, groups, few))
     rows = backend.transpose(rows, (2, 0, 1, 3)).reshape((groups, -1, size * few))
-    each = backend.transpose(weights.reshape((size, few, groups, out // groups)), (2, 0, 1, 3))
-    result = rows @ each.reshape((groups, size * few, out // groups))
+    kernel = backend.transpose(weights.reshape((size, few, groups, out // groups)), (2, 0, 1, 3))
+    result = rows @ kernel.reshape((groups, size * few, out // groups))
     return backend.transpose(result, (1, 0, 2)).reshape((count, *mid, out))
 
 
@@ -326,7 +326,7 @@ def _with_channels(
     x: Data[Any], k: int, values: Any, out: Dim, channels: Dim, bias: Data[Any] | None
 ) -> Data[Any]:
     dims = list(x._shape.dims)
-    gone = {dims[k]: out, dims[-1]: channels}
+    new_dims = {dims[k]: out, dims[-1]: channels}
     dims[k], dims[-1] = out, channels
     shape = Shape(dims)
     if bias is not None:
@@ -335,6 +335,6 @@ def _with_channels(
         values = values + align(bias._values, bias._shape, Shape([channels]))
     facts = x._facts
     if facts is not NO_FACTS:
-        said = [gone.get(each, each) for each in (facts.time_dim, facts.feature_dim)]  # type: ignore[arg-type]
-        facts = facts._replace(name=None, sparse_dim=None, time_dim=said[0], feature_dim=said[1])
+        roles = [new_dims.get(item, item) for item in (facts.time_dim, facts.feature_dim)]  # type: ignore[arg-type]
+        facts = facts._replace(name=None, sparse_dim=None, time_dim=roles[0], feature_dim=roles[1])
     return make_data(values.reshape(shape.array_shape), shape, x._order, facts)

@@ -81,24 +81,24 @@ def dot(
     """
     for x, name in ((a, "a"), (b, "b")):
         check_data(x, name)
-    gone = tuple(
+    pairs = tuple(
         [_find_axes(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)]
     )
-    if len(set(gone)) < len(gone):
+    if len(set(pairs)) < len(pairs):
         raise value_error("reduce", "a dim is given twice")
-    plan = _plan(a._shape, b._shape, a._order, b._order, gone, Shape.epoch())
+    plan = _plan(a._shape, b._shape, a._order, b._order, pairs, Shape.epoch())
     if plan.way is None:
         product = combine("*", a, b, broadcast=True)
-        summed = reduce_dims(product, "sum", plan.gone)
-        return check_out_shape(summed.transpose(plan.left), out_shape)
+        total = reduce_dims(product, "sum", plan.sums)
+        return check_out_shape(total.transpose(plan.result_dims), out_shape)
     way = plan.way
-    values = [_lay_out(x._values, how) for x, how in zip((a, b), way.laid, strict=True)]
+    values = [_lay_out(x._values, how) for x, how in zip((a, b), way.layouts, strict=True)]
     backend = backend_of(*values)
-    beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
-    if beside is not None:
-        values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
-    found = contract(backend, way.steps, values, way.levels, way.extents)
-    result = make_data(found.reshape(way.shape.array_shape), way.shape, order_of(way.shape, plan.left))
+    like = next((x for x in values if not isinstance(x, np.ndarray)), None)
+    if like is not None:
+        values = [backend.like(x, like) if isinstance(x, np.ndarray) else x for x in values]
+    sums = contract(backend, way.steps, values, way.levels, way.extents)
+    result = make_data(sums.reshape(way.shape.array_shape), way.shape, order_of(way.shape, plan.result_dims))
     if a._facts is not NO_FACTS or b._facts is not NO_FACTS:
         facts = agree(a._facts, b._facts)
         result._facts = facts._replace(sparse_dim=None, time_dim=None, feature_dim=None)
@@ -143,7 +143,7 @@ def _lay_out(values: Any, how: _Layout) -> Any:
 class _Route(NamedTuple):
     """Products of matrices, and what comes out."""
 
-    laid: tuple[_Layout, _Layout]
+    layouts: tuple[_Layout, _Layout]
     steps: tuple[Step, ...]
     levels: dict[str, Level]
     extents: dict[str, int]
@@ -151,8 +151,8 @@ class _Route(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    left: list[Dim]  # of both, of a, of b
-    gone: list[Dim]
+    result_dims: list[Dim]  # of both, of a, of b
+    sums: list[Dim]
     way: _Route | None  # None: products are made one by one, and summed
 
 
@@ -162,13 +162,13 @@ def _plan(
     b: Shape,
     order_a: tuple[int, ...] | None,
     order_b: tuple[int, ...] | None,
-    gone: tuple[tuple[int, int], ...],
+    pairs: tuple[tuple[int, int], ...],
     epoch: int,
 ) -> _Plan:
-    pairing = _pair_dims(a, b, order_a, order_b, gone)
+    pairing = _pair_dims(a, b, order_a, order_b, pairs)
     return _Plan(
-        [dim for dim, _ in pairing.left],
-        [a.dims[i] if i >= 0 else b.dims[j] for i, j in gone],
+        [dim for dim, _ in pairing.result_dims],
+        [a.dims[i] if i >= 0 else b.dims[j] for i, j in pairs],
         _flat_product(pairing) or _by_sequence(pairing),
     )
 
@@ -179,8 +179,8 @@ class _Pairing:
 
     shapes: tuple[Shape, Shape]
     letters: tuple[list[str], list[str]]
-    gone: str  # the letters that are summed
-    left: list[tuple[Dim, str]]
+    sums: str  # the letters that are summed
+    result_dims: list[tuple[Dim, str]]
 
 
 def _pair_dims(
@@ -188,29 +188,29 @@ def _pair_dims(
     b: Shape,
     order_a: tuple[int, ...] | None,
     order_b: tuple[int, ...] | None,
-    gone: tuple[tuple[int, int], ...],
+    pairs: tuple[tuple[int, int], ...],
 ) -> _Pairing:
-    there = {j: i for i, j in gone if i >= 0 and j >= 0}
-    gone_b = {j for _, j in gone if j >= 0}
-    free = [i for i in range(a.rank) if i not in {i for i, _ in gone}]
+    partner = {j: i for i, j in pairs if i >= 0 and j >= 0}
+    gone_b = {j for _, j in pairs if j >= 0}
+    free = [i for i in range(a.rank) if i not in {i for i, _ in pairs}]
     for j, dim in enumerate(b.dims):
         if j not in gone_b:
             i = next((i for i in free if a.dims[i] == dim), None)
             if i is not None:
-                there[j] = i
+                partner[j] = i
                 free.remove(i)
     if len(set(a.dims)) == a.rank and len(set(b.dims)) == b.rank:
         a.join(b)  # it compares the lengths of what both have
     letters_a = list(_LETTERS[: a.rank])
-    letters_b = [letters_a[there[j]] if j in there else _LETTERS[a.rank + j] for j in range(b.rank)]
-    summed = [letters_a[i] if i >= 0 else letters_b[j] for i, j in gone]
-    stay_a = [i for i in order_a or range(a.rank) if letters_a[i] not in summed]
-    left = [(a.dims[i], letters_a[i]) for i in stay_a if letters_a[i] in letters_b]
-    left += [(a.dims[i], letters_a[i]) for i in stay_a if letters_a[i] not in letters_b]
-    left += [
-        (b.dims[j], letters_b[j]) for j in order_b or range(b.rank) if j not in there and j not in gone_b
+    letters_b = [letters_a[partner[j]] if j in partner else _LETTERS[a.rank + j] for j in range(b.rank)]
+    sum_letters = [letters_a[i] if i >= 0 else letters_b[j] for i, j in pairs]
+    stay_a = [i for i in order_a or range(a.rank) if letters_a[i] not in sum_letters]
+    rest = [(a.dims[i], letters_a[i]) for i in stay_a if letters_a[i] in letters_b]
+    rest += [(a.dims[i], letters_a[i]) for i in stay_a if letters_a[i] not in letters_b]
+    rest += [
+        (b.dims[j], letters_b[j]) for j in order_b or range(b.rank) if j not in partner and j not in gone_b
     ]
-    return _Pairing((a, b), (letters_a, letters_b), "".join(summed), left)
+    return _Pairing((a, b), (letters_a, letters_b), "".join(sum_letters), rest)
 
 
 def _flat_product(pairing: _Pairing) -> _Route | None:
@@ -219,30 +219,32 @@ def _flat_product(pairing: _Pairing) -> _Route | None:
     Both operands have the same ones, all of which stay or all of which go; or one has them, and they stay.
     """
     a, b = pairing.shapes
-    counted = [letters[: x.ragged] for x, letters in zip(pairing.shapes, pairing.letters, strict=True)]
-    rows = counted[0] or counted[1]
-    if counted[0] and counted[1]:
-        is_same = counted[0] == counted[1] and Shape(a.dims[: a.ragged]) is Shape(b.dims[: b.ragged])
-        going = sum(letter in pairing.gone for letter in rows)
-        if not is_same or going not in (0, len(rows)):
+    row_letters = [letters[: x.ragged] for x, letters in zip(pairing.shapes, pairing.letters, strict=True)]
+    rows = row_letters[0] or row_letters[1]
+    if row_letters[0] and row_letters[1]:
+        is_same = row_letters[0] == row_letters[1] and Shape(a.dims[: a.ragged]) is Shape(b.dims[: b.ragged])
+        n_sums = sum(letter in pairing.sums for letter in rows)
+        if not is_same or n_sums not in (0, len(rows)):
             return None
-    elif any(letter in pairing.gone or letter in pairing.letters[1 if counted[0] else 0] for letter in rows):
+    elif any(
+        letter in pairing.sums or letter in pairing.letters[1 if row_letters[0] else 0] for letter in rows
+    ):
         return None
-    owner = a if counted[0] else b
-    kept = list(owner.dims[: owner.ragged]) if rows and rows[0] not in pairing.gone else []
-    rest = [(dim, letter) for dim, letter in pairing.left if letter not in rows]
+    owner = a if row_letters[0] else b
+    head = list(owner.dims[: owner.ragged]) if rows and rows[0] not in pairing.sums else []
+    rest = [(dim, letter) for dim, letter in pairing.result_dims if letter not in rows]
     terms = tuple(
         [
             (_FIRST if x.ragged else "") + "".join(letters[x.ragged :])
             for x, letters in zip(pairing.shapes, pairing.letters, strict=True)
         ]
     )
-    out = (_FIRST if kept else "") + "".join([letter for _, letter in rest])
+    out = (_FIRST if head else "") + "".join([letter for _, letter in rest])
     extents = _extents(pairing)
     if rows:
         extents[_FIRST] = owner.count(owner.ragged)
     as_they_lie = _Layout(None, None)
-    shape = Shape([*kept, *[dim for dim, _ in rest]])
+    shape = Shape([*head, *[dim for dim, _ in rest]])
     return _Route((as_they_lie, as_they_lie), steps_of(terms, out, ""), {}, extents, shape)
 
 
@@ -258,50 +260,50 @@ def _extents(pairing: _Pairing) -> dict[str, int]:
 def _by_sequence(pairing: _Pairing) -> _Route | None:
     """Sequences one after the other, where all lengths are over the same dims, which come first."""
     levels: dict[str, Level] = {}
-    over: tuple[Dim, ...] = ()
+    outer_dims: tuple[Dim, ...] = ()
     for x, letters in zip(pairing.shapes, pairing.letters, strict=True):
         for k, dim in enumerate(x.dims):
             if x.is_ragged(k):
-                if (over and over != dim.over) or dim.level is None:
+                if (outer_dims and outer_dims != dim.over) or dim.level is None:
                     return None
-                over = dim.over
+                outer_dims = dim.over
                 levels[letters[k]] = dim.level
-    laid, terms = [], []
+    layouts, terms = [], []
     for x, letters in zip(pairing.shapes, pairing.letters, strict=True):
         if any(letter in levels and not x.is_ragged(k) for k, letter in enumerate(letters)):
             return None  # one extent for all lengths
-        operand = _with_sequences(x, letters, over)
+        operand = _with_sequences(x, letters, outer_dims)
         if operand is None:
             return None
-        laid.append(operand[0])
+        layouts.append(operand[0])
         terms.append(operand[1])
-    kept = [dim for dim, _ in pairing.left if dim in over]
-    if kept and kept != list(over):
+    head = [dim for dim, _ in pairing.result_dims if dim in outer_dims]
+    if head and head != list(outer_dims):
         return None
-    rest = [(dim, letter) for dim, letter in pairing.left if dim not in over]
-    if not kept and any(letter in levels for _, letter in rest):
+    rest = [(dim, letter) for dim, letter in pairing.result_dims if dim not in outer_dims]
+    if not head and any(letter in levels for _, letter in rest):
         return None  # lengths over what goes
     extents = {letter: n for letter, n in _extents(pairing).items() if letter not in levels}
     extents[_FIRST] = len(next(iter(levels.values())))
-    out = (_FIRST if kept else "") + "".join([letter for _, letter in rest])
-    shape = Shape([*kept, *[dim for dim, _ in rest]])
-    ragged = _FIRST + "".join(levels)
-    return _Route((laid[0], laid[1]), steps_of(tuple(terms), out, ragged), levels, extents, shape)
+    out = (_FIRST if head else "") + "".join([letter for _, letter in rest])
+    shape = Shape([*head, *[dim for dim, _ in rest]])
+    row_letters = _FIRST + "".join(levels)
+    return _Route((layouts[0], layouts[1]), steps_of(tuple(terms), out, row_letters), levels, extents, shape)
 
 
-def _with_sequences(x: Shape, letters: list[str], over: tuple[Dim, ...]) -> tuple[_Layout, str] | None:
+def _with_sequences(x: Shape, letters: list[str], outer_dims: tuple[Dim, ...]) -> tuple[_Layout, str] | None:
     """How an operand is laid whose first axis counts sequences, and its term; None where it can't be."""
-    n = len(over)
-    places = [x.find(dim) for dim in over]
+    n = len(outer_dims)
+    places = [x.find(dim) for dim in outer_dims]
     if all(k < 0 for k in places):
         return None if x.ragged else (_Layout(None, None), "".join(letters))
-    behind = [k for k in range(x.rank) if k not in places]
-    term = _FIRST + "".join([letters[k] for k in behind])
+    tail = [k for k in range(x.rank) if k not in places]
+    term = _FIRST + "".join([letters[k] for k in tail])
     if x.ragged:
         return (_Layout(None, None), term) if places == list(range(n)) else None
     if -1 in places:
         return None
-    sizes = [x.extent(k) for k in behind]
-    axes = (*places, *behind)
-    moved = None if axes == tuple(range(x.rank)) else axes
-    return _Layout(moved, (prod(x.extent(k) for k in places), *sizes)), term
+    sizes = [x.extent(k) for k in tail]
+    axes = (*places, *tail)
+    order = None if axes == tuple(range(x.rank)) else axes
+    return _Layout(order, (prod(x.extent(k) for k in places), *sizes)), term

@@ -44,13 +44,13 @@ def _function(
     numbers: str,
     result: str,
     *,
-    by: str | None = None,
+    op: str | None = None,
     takes: str = "Numbers",
     digits: int | None = None,
     source: str | None = None,
 ) -> Callable[[Data[Any]], Data[Any]]:
     """A function that calls the one of the backend of this name, with a text of its own."""
-    ufunc = by or name
+    ufunc = op or name
 
     def function(x: Data[Any]) -> Data[Any]:
         check_data(x, "x")
@@ -61,20 +61,20 @@ def _function(
         return make_data(values, x._shape, x._order, facts)
 
     function.__name__ = function.__qualname__ = name
-    rounded = "" if digits is None else f".round({digits})"
+    suffix = "" if digits is None else f".round({digits})"
     function.__doc__ = _TEXT.format(
         what=what,
         takes=takes,
         source=source or name,
         numbers=numbers,
         name=name,
-        rounded=rounded,
+        rounded=suffix,
         result=result,
     )
     return function
 
 
-abs = _function("abs", "The absolute value", "[-2.0, 3.0]", "[2., 3.]", by="absolute")
+abs = _function("abs", "The absolute value", "[-2.0, 3.0]", "[2., 3.]", op="absolute")
 ceil = _function("ceil", "The least integer that is not below", "[-1.5, 1.5]", "[-1.,  2.]")
 cos = _function("cos", "The cosine", "[0.0]", "[1.]")
 elu = _function("elu", "The number, or exp(x) - 1 where it is below 0", "[-np.inf, 2.0]", "[-1.,  2.]")
@@ -89,7 +89,7 @@ gelu = _function(
     digits=4,
 )
 is_finite = _function(
-    "is_finite", "Whether it is neither infinite nor NaN", "[1.0, np.nan]", "[ True, False]", by="isfinite"
+    "is_finite", "Whether it is neither infinite nor NaN", "[1.0, np.nan]", "[ True, False]", op="isfinite"
 )
 log = _function("log", "The natural logarithm", "[1.0, np.inf]", "[ 0., inf]")
 log1p = _function("log1p", "The logarithm of one more, exact near 0", "[0.0, 1e-20]", "[0.e+00, 1.e-20]")
@@ -100,7 +100,7 @@ logical_not = _function(
     "logical_not", "Whether it is false", "[True, False]", "[False,  True]", takes="Bools or numbers"
 )
 relu = _function("relu", "The number, or 0 where it is below", "[-1.0, 2.0]", "[0., 2.]")
-round = _function("round", "The nearest integer, the even one of two", "[0.5, 1.5]", "[0., 2.]", by="rint")
+round = _function("round", "The nearest integer, the even one of two", "[0.5, 1.5]", "[0., 2.]", op="rint")
 rsqrt = _function("rsqrt", "One over the square root", "[4.0, 0.25]", "[0.5, 2. ]")
 sigmoid = _function("sigmoid", "1 / (1 + exp(-x))", "[0.0, 800.0]", "[0.5, 1. ]")
 sign = _function("sign", "-1, 0 or 1", "[-3.0, 0.0]", "[-1.,  0.]")

@@ -90,12 +90,12 @@ def gather(
                 f"is not given, and the indices over {describe(indices.dims)} have no sparse_dim",
             )
     k = place(x, axis)
-    frame, at = places_in_rows(numbers, indices._shape, x._shape.dims[k], clip, "indices")
+    frame, positions = places_in_rows(numbers, indices._shape, x._shape.dims[k], clip, "indices")
     if frame is indices._shape:
-        return check_out_shape(picked_along(x, k, frame, indices._order, at), out_shape)
+        return check_out_shape(picked_along(x, k, frame, indices._order, positions), out_shape)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     new = [dim for dim in indices.dims if dim not in rest]
-    return check_out_shape(pick(x, [k], frame, [at], new), out_shape)
+    return check_out_shape(pick(x, [k], frame, [positions], new), out_shape)
 
 
 def integers(indices: Data[Any], argument: str) -> Any:
@@ -119,16 +119,16 @@ def places_in_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: s
     shortest = dim.max_size() if level is None else level.shortest if len(level) else 0
     if not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < shortest):
         return frame, numbers
-    whole, lengths = _lengths(frame, dim)
-    if whole is not frame:
-        numbers = spread(numbers, frame, whole)
-        frame = whole
+    target, lengths = _lengths(frame, dim)
+    if target is not frame:
+        numbers = spread(numbers, frame, target)
+        frame = target
     wrong = lengths == 0 if clip else (numbers < 0) | (numbers >= lengths)
     if wrong.any():
         i = int(wrong.argmax())
-        at = f" at {position_text(frame, i)}" if frame.rank else ""
+        suffix = f" at {position_text(frame, i)}" if frame.rank else ""
         raise index_error(
-            argument, f"{numbers[i]}{at} is no position of '{dim.name}', which has {lengths[i]} there"
+            argument, f"{numbers[i]}{suffix} is no position of '{dim.name}', which has {lengths[i]} there"
         )
     return frame, np.clip(numbers, 0, lengths - 1) if clip else numbers
 
@@ -136,5 +136,5 @@ def places_in_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: s
 @cached_plan
 def _lengths(frame: Shape, dim: Dim) -> tuple[Shape, Any]:
     """How long a dim is at each position of a frame, which gets what the dim is over."""
-    whole = frame.join(Shape(dim.over)) if dim.over else frame
-    return whole, lengths_over(dim, whole)
+    target = frame.join(Shape(dim.over)) if dim.over else frame
+    return target, lengths_over(dim, target)

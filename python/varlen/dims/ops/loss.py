@@ -97,8 +97,8 @@ def cross_entropy(
         _check_sparse(target, classes)
     logs = log_softmax(estimated, classes) if estimated_type == "logits" else estimated
     if is_sparse:
-        picked = _pick(logs, target, classes)
-        loss = -(log(picked) if estimated_type == "probs" else picked)
+        scores = _pick(logs, target, classes)
+        loss = -(log(scores) if estimated_type == "probs" else scores)
     if estimated_type == "probs" and (label_smoothing or not is_sparse):
         logs = log(logs)
     if not is_sparse:
@@ -110,8 +110,8 @@ def cross_entropy(
 
 def _weigh(logs: Data[Any], target: Data[Any], classes: Dim) -> Data[Any]:
     """The sum of logs by the target; 0 of a probability of 0 that counts nothing."""
-    wanted = combine("&", logs == -np.inf, target == 0, broadcast=True)
-    return dot(target, where(wanted, 0.0, logs, broadcast=True), classes)
+    mask = combine("&", logs == -np.inf, target == 0, broadcast=True)
+    return dot(target, where(mask, 0.0, logs, broadcast=True), classes)
 
 
 def _check_sparse(target: Data[Any], classes: Dim) -> None:
@@ -126,29 +126,29 @@ def _check_sparse(target: Data[Any], classes: Dim) -> None:
         raise value_error("target", f"expected integers, or floats over {text}, got {target!r}")
 
 
-def _pick(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
+def _pick(x: Data[Any], indices: Data[Any], dim: Dim) -> Data[Any]:
     """The numbers at some positions along a dim, which goes; of each position of all other dims."""
-    plan = _places_along(x._shape, x._order, x._shape.find(dim), at._shape, at._order)
+    plan = _places_along(x._shape, x._order, x._shape.find(dim), indices._shape, indices._order)
     shape = plan.shape
-    values, numbers = move(x, plan.whole), at._values
+    values, numbers = move(x, plan.target), indices._values
     is_host = device_of(numbers) == "cpu"
     if is_host:
         numbers = backend_of(numbers).readable(numbers)
-    first, places = unify_kind([plan.first, align(numbers, at._shape, shape)])
+    first, places = unify_kind([plan.first, align(numbers, indices._shape, shape)])
     if is_host and 0 not in shape.array_shape:
         _check_positions(places, plan.sizes, shape, dim)
     rows = (first + places).reshape(-1)
     backend = backend_of(values)
     if isinstance(values, np.ndarray):
         rows = backend_of(rows).readable(rows)
-    found = backend.take_rows(backend.contiguous(values).reshape(-1), rows)
-    return make_data(reshape(found, shape.array_shape), shape, plan.order)
+    result = backend.take_rows(backend.contiguous(values).reshape(-1), rows)
+    return make_data(reshape(result, shape.array_shape), shape, plan.order)
 
 
 class _Places(NamedTuple):
     """Where numbers along a dim begin and how many there are, for each position of all other dims."""
 
-    whole: Shape  # the dim behind all others
+    target: Shape  # the dim behind all others
     shape: Shape  # of what is picked
     order: tuple[int, ...] | None
     first: Any
@@ -157,21 +157,21 @@ class _Places(NamedTuple):
 
 @cached_plan
 def _places_along(
-    shape: Shape, order: tuple[int, ...] | None, k: int, at: Shape, at_order: tuple[int, ...] | None
+    shape: Shape, order: tuple[int, ...] | None, k: int, target: Shape, at_order: tuple[int, ...] | None
 ) -> _Places:
-    dim, shown = shape.dims[k], make_data(None, shape, order).dims
-    others = [each for each in shape.dims if each != dim]
-    if any(dim in each.over for each in others):
-        raise value_error("", f"'{dim.name}' of {describe(shown)} has other dims over it")
-    whole, rest = Shape([*others, dim]), Shape(others)
-    level = whole.span(whole.rank - 1, whole.rank)
-    joint = rest.join(at)
+    dim, user_dims = shape.dims[k], make_data(None, shape, order).dims
+    others = [other for other in shape.dims if other != dim]
+    if any(dim in other.over for other in others):
+        raise value_error("", f"'{dim.name}' of {describe(user_dims)} has other dims over it")
+    layout, rest = Shape([*others, dim]), Shape(others)
+    level = layout.span(layout.rank - 1, layout.rank)
+    joint = rest.join(target)
     first, sizes = (
-        align(each.reshape(rest.array_shape), rest, joint) for each in (level.offsets[:-1], level.lengths)
+        align(other.reshape(rest.array_shape), rest, joint) for other in (level.offsets[:-1], level.lengths)
     )
-    dims = [each for each in shown if each != dim]
-    dims += [each for each in make_data(None, at, at_order).dims if each not in dims]
-    return _Places(whole, joint, order_of(joint, dims), first, dim.size if dim.is_static else sizes)
+    dims = [other for other in user_dims if other != dim]
+    dims += [other for other in make_data(None, target, at_order).dims if other not in dims]
+    return _Places(layout, joint, order_of(joint, dims), first, dim.size if dim.is_static else sizes)
 
 
 def _check_positions(numbers: Any, sizes: Any, shape: Shape, dim: Dim) -> None:
@@ -254,19 +254,19 @@ def ctc_loss(
     spelling = targets._shape.dims[place(targets, targets_axis, "targets_axis")]
     labels = logits._shape.dims[place(logits, classes, "classes")]
     size = logits._shape.extent(logits._shape.find(labels))
-    at = as_int(blank, "blank", -(2**63))
-    if not -size <= at < size:
-        raise value_error("blank", f"{at} is no class of {describe([labels])[1:-1]}, which has {size}")
+    blank_id = as_int(blank, "blank", -(2**63))
+    if not -size <= blank_id < size:
+        raise value_error("blank", f"{blank_id} is no class of {describe([labels])[1:-1]}, which has {size}")
     logs = logits if is_normalized else log_softmax(logits, labels)
     rest, order = _outer((logs, targets), ([time, labels], [spelling]))
     rows, units = _sequences(logs, rest, [time, labels])
-    spelled, spelled_units = _sequences(targets, rest, [spelling])
+    label_rows, spelled_units = _sequences(targets, rest, [spelling])
     losses = ops.ctc_loss(
         rows,
-        spelled,
+        label_rows,
         units,
         spelled_units,
-        blank=at % size,
+        blank=blank_id % size,
         zero_infinity=as_bool(zero_infinity, "zero_infinity"),
     )
     return check_out_shape(make_data(losses.reshape(rest.array_shape), rest, order), out_shape)
@@ -326,20 +326,20 @@ def edit_distance(
     """
     for x, name in ((a, "a"), (b, "b")):
         check_data(x, name)
-    found, true = a._shape.dims[place(a, axis)], b._shape.dims[place(b, b_axis, "b_axis")]
-    rest, order = _outer((a, b), ([found], [true]))
-    rows, units = _sequences(a, rest, [found])
-    others, other_units = _sequences(b, rest, [true])
+    a_dim, b_dim = a._shape.dims[place(a, axis)], b._shape.dims[place(b, b_axis, "b_axis")]
+    rest, order = _outer((a, b), ([a_dim], [b_dim]))
+    rows, units = _sequences(a, rest, [a_dim])
+    others, other_units = _sequences(b, rest, [b_dim])
     distances: Any = ops.edit_distance(rows, others, units, other_units, normalize=normalize)
     return check_out_shape(make_data(distances.reshape(rest.array_shape), rest, order), out_shape)
 
 
-def _outer(each: tuple[Data[Any], Data[Any]], inner: tuple[list[Dim], list[Dim]]) -> tuple[Shape, Any]:
+def _outer(operands: tuple[Data[Any], Data[Any]], inner: tuple[list[Dim], list[Dim]]) -> tuple[Shape, Any]:
     """The shape of all dims but the inner ones of both, and its order."""
     shape, dims = Shape([]), []
-    for x, gone in zip(each, inner, strict=True):
-        shape = shape.join(Shape([dim for dim in x._shape.dims if dim not in gone]))
-        dims += [dim for dim in x.dims if dim not in gone and dim not in dims]
+    for x, inner_dims in zip(operands, inner, strict=True):
+        shape = shape.join(Shape([dim for dim in x._shape.dims if dim not in inner_dims]))
+        dims += [dim for dim in x.dims if dim not in inner_dims and dim not in dims]
     return shape, order_of(shape, dims)
 
 
@@ -348,8 +348,8 @@ def _sequences(x: Data[Any], outer: Shape, inner: list[Dim]) -> tuple[Any, Any]:
     for dim in outer.dims:
         if x._shape.find(dim) < 0:
             x = expand_dim(x, dim)
-    whole = Shape([*outer.dims, *[x._shape.dims[x._shape.find(dim)] for dim in inner]])
+    layout = Shape([*outer.dims, *[x._shape.dims[x._shape.find(dim)] for dim in inner]])
     rank = outer.rank
-    values = backend_of(x._values).contiguous(move(x, whole))
-    tail = [whole.extent(k) for k in range(rank + 1, whole.rank)]
-    return values.reshape((whole.count(rank + 1), *tail)), whole.span(rank, rank + 1)
+    values = backend_of(x._values).contiguous(move(x, layout))
+    tail = [layout.extent(k) for k in range(rank + 1, layout.rank)]
+    return values.reshape((layout.count(rank + 1), *tail)), layout.span(rank, rank + 1)

@@ -12,7 +12,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
 from varlen.dims.make import bind_by_others, check_dim, check_dims, check_facts
-from varlen.dims.ops.combine import check_operand, joined, unify_kind
+from varlen.dims.ops.combine import check_operand, join_dims, unify_kind
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, coordinates, order_of
 from varlen.dims.plan_cache import cached_plan
@@ -27,17 +27,19 @@ if TYPE_CHECKING:
 
 def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
     """The shape of dims in any order, and the order in which it shows them."""
-    each = check_dims(dims)
-    bind_by_others(each)
-    for dim in each:
+    dim_list = check_dims(dims)
+    bind_by_others(dim_list)
+    for dim in dim_list:
         if not dim.is_defined:
-            raise value_error("dims", f"'{dim.name}' of {describe(each)} has no lengths")
-        for over in dim.over:
-            if over not in each:
-                raise value_error("dims", f"'{dim.name}' is over '{over.name}', which {describe(each)} lacks")
-    places = Shape.arranged(each, static_last=True)
-    shape = Shape([each[k] for k in places])
-    return shape, order_of(shape, each)
+            raise value_error("dims", f"'{dim.name}' of {describe(dim_list)} has no lengths")
+        for outer_dim in dim.over:
+            if outer_dim not in dim_list:
+                raise value_error(
+                    "dims", f"'{dim.name}' is over '{outer_dim.name}', which {describe(dim_list)} lacks"
+                )
+    places = Shape.arranged(dim_list, static_last=True)
+    shape = Shape([dim_list[k] for k in places])
+    return shape, order_of(shape, dim_list)
 
 
 def _fill(
@@ -314,10 +316,10 @@ def range_over_dim(
 
 def _with_over(dim: Dim) -> list[Dim]:
     """What a dim is over, and what that is over."""
-    found: list[Dim] = []
-    for over in dim.over:
-        found += [x for x in (*_with_over(over), over) if x not in found]
-    return found
+    result: list[Dim] = []
+    for outer_dim in dim.over:
+        result += [x for x in (*_with_over(outer_dim), outer_dim) if x not in result]
+    return result
 
 
 def arange(
@@ -447,9 +449,9 @@ class _Classes(NamedTuple):
 @cached_plan
 def _split_classes(shape: Shape, order: tuple[int, ...] | None, classes: Dim) -> _Classes:
     places = range_over_dim(classes)
-    whole, shown = joined((make_data(None, shape, order), places), "one_hot", True)
-    lying = align(places._values, places._shape, whole)
-    return _Classes(lying, whole, shown, whole.dims[whole.find(classes)])
+    target, user_order = join_dims((make_data(None, shape, order), places), "one_hot", True)
+    numbers = align(places._values, places._shape, target)
+    return _Classes(numbers, target, user_order, target.dims[target.find(classes)])
 
 
 def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
@@ -482,11 +484,11 @@ def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
     >>> vl.dims.num_elements_of_shape([time, vl.Dim("two", 2)]).values
     array([6, 0, 4])
     """
-    each = check_dims(dims)
+    dim_list = check_dims(dims)
     outer: list[Dim] = []
-    for dim in each:
-        outer += [x for x in _with_over(dim) if x not in each and x not in outer]
-    shape, _ = shape_of([*outer, *each])
+    for dim in dim_list:
+        outer += [x for x in _with_over(dim) if x not in dim_list and x not in outer]
+    shape, _ = shape_of([*outer, *dim_list])
     if not outer:
         return shape.count(shape.rank)
     _, _, level, _, rest = shape.group([k for k, dim in enumerate(shape.dims) if dim not in outer])

@@ -83,18 +83,18 @@ def merge_dims(
     Traceback (most recent call last):
     varlen.dims.errors.LengthMismatchError: dims: 'time' has several lengths along 'batch'; use flatten
     """
-    gone, named = _dims_to_merge(x, dims)
+    axes, axis_dims = _dims_to_merge(x, dims)
     factors = []
-    for dim in named:
-        inner = [over for over in dim.over if over in named]
+    for dim in axis_dims:
+        inner = [outer_dim for outer_dim in dim.over if outer_dim in axis_dims]
         if inner and not _is_regular(dim, inner):
             names = quote_names(inner, "and")
             raise error_of(
                 LengthMismatchError, "dims", f"'{dim.name}' has several lengths along {names}", "use flatten"
             )
-        factors.append(bound_anew(partial(_regular, along=inner), inner, dim) if inner else dim)
+        factors.append(bound_anew(partial(_regular, axis_dims=inner), inner, dim) if inner else dim)
     product = reduce(operator.mul, factors)
-    return check_out_shape(_flatten(x, gone, named, out_dim, "merged", product), out_shape)
+    return check_out_shape(_flatten(x, axes, axis_dims, out_dim, "merged", product), out_shape)
 
 
 def flatten(
@@ -147,8 +147,8 @@ def flatten(
     >>> vl.dims.flatten(x, ["B", "T"]).to_list(), vl.dims.flatten(x, ["T", "B"]).to_list()
     ([7, 8, 9], [7, 9, 8])
     """
-    gone, named = _dims_to_merge(x, dims)
-    return check_out_shape(_flatten(x, gone, named, out_dim, "flat", None), out_shape)
+    axes, axis_dims = _dims_to_merge(x, dims)
+    return check_out_shape(_flatten(x, axes, axis_dims, out_dim, "flat", None), out_shape)
 
 
 @names_itself
@@ -192,8 +192,8 @@ def unflatten(
     [[7, 8], [9]]
     """
     k = place(x, axis)
-    each = _check_split(x, k, dims, "unflatten")
-    return check_out_shape(_split(x, k, each, None), out_shape)
+    factors = _check_split(x, k, dims, "unflatten")
+    return check_out_shape(_split(x, k, factors, None), out_shape)
 
 
 @names_itself
@@ -247,38 +247,39 @@ def split_dims(
     """
     k = place(x, axis)
     dim = x._shape.dims[k]
-    each = check_dims(dims)
-    unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
+    tags = check_dims(dims)
+    unknown = [i for i, factor in enumerate(tags) if not factor.is_defined]
     if len(unknown) > 1:
-        names = quote_names([each[i] for i in unknown], "and")
+        names = quote_names([tags[i] for i in unknown], "and")
         raise value_error("dims", f"{names} have no lengths, and only one can be inferred")
-    for factor in each:
-        if any(over in each for over in factor.over):
+    for factor in tags:
+        if any(outer_dim in tags for outer_dim in factor.over):
             raise value_error(
-                "dims", f"'{factor.name}' has lengths over another of {describe(each)}", "use unflatten"
+                "dims", f"'{factor.name}' has lengths over another of {describe(tags)}", "use unflatten"
             )
-    known = [factor for factor in each if factor.is_defined]
-    over = dims_over([dim, *known])
-    shape = Shape(over)
+    others = [factor for factor in tags if factor.is_defined]
+    outer_dims = dims_over([dim, *others])
+    shape = Shape(outer_dims)
     length = lengths_over(dim, shape)
     product = np.ones_like(length)
-    for factor in known:
+    for factor in others:
         product = product * lengths_over(factor, shape)
     if unknown:
-        left = -(-length // np.maximum(product, 1))
-        each[unknown[0]] = bound_to(each[unknown[0]], Level.from_lengths(left), over, "left")
-        product = product * left
+        quotient = -(-length // np.maximum(product, 1))
+        tags[unknown[0]] = bound_to(tags[unknown[0]], Level.from_lengths(quotient), outer_dims, "left")
+        product = product * quotient
     wrong = (length > product) | ((length < product) if pad_value is None else False)
     if wrong.any():
         i = int(wrong.argmax())
-        at = f" at {position_text(shape, i)}" if shape.rank else ""
+        suffix = f" at {position_text(shape, i)}" if shape.rank else ""
         raise error_of(
             LengthMismatchError,
             "dims",
-            f"'{dim.name}' is {length[i]} long{at}, but the product of {describe(each)} is {product[i]} long",
+            f"'{dim.name}' is {length[i]} long{suffix}, "
+            f"but the product of {describe(tags)} is {product[i]} long",
         )
     with naming(fill="pad_value"):
-        spelled = _split(x, k, _check_split(x, k, each, "split_dims"), pad_value)
+        spelled = _split(x, k, _check_split(x, k, tags, "split_dims"), pad_value)
     return check_out_shape(spelled, out_shape)
 
 
@@ -315,100 +316,107 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
     >>> vl.dims.squeeze(x, "one").to_list()
     [7, 8, 9]
     """
-    gone = places(x, axis)
-    for k in gone:
+    axes = places(x, axis)
+    for k in axes:
         dim = x._shape.dims[k]
         shape = Shape(dim.over)
         length = lengths_over(dim, shape)
         if (length != 1).any():
             i = int((length != 1).argmax())
-            at = f" at {position_text(shape, i)}" if shape.rank else ""
-            raise error_of(LengthMismatchError, "", f"'{dim.name}' is {length[i]} long{at}, not 1")
-    for k in sorted(gone, reverse=True):
+            suffix = f" at {position_text(shape, i)}" if shape.rank else ""
+            raise error_of(LengthMismatchError, "", f"'{dim.name}' is {length[i]} long{suffix}, not 1")
+    for k in sorted(axes, reverse=True):
         x = relabel(x, k, 1, [])
     return check_out_shape(x, out_shape)
 
 
 def _dims_to_merge(x: Data[Any], dims: Any) -> tuple[tuple[int, ...], list[Dim]]:
-    gone = places(x, dims, "dims")
-    if not gone:
+    axes = places(x, dims, "dims")
+    if not axes:
         raise value_error("dims", "expected one dim or more, got none")
-    return gone, [x._shape.dims[k] for k in gone]
+    return axes, [x._shape.dims[k] for k in axes]
 
 
-def _is_regular(dim: Dim, along: Sequence[Dim]) -> bool:
+def _is_regular(dim: Dim, axis_dims: Sequence[Dim]) -> bool:
     """Whether the lengths of a dim are the same along some of those that it is over."""
     shape = Shape(dim.over)
     lengths = make_data(lengths_over(dim, shape).reshape(shape.array_shape), shape)
-    values, level, _, _ = group_dims(lengths, sorted([dim.over.index(each) for each in along]))
+    values, level, _, _ = group_dims(lengths, sorted([dim.over.index(other) for other in axis_dims]))
     return bool((values == values[level.offsets[level.row_ids]]).all())
 
 
-def _regular(dim: Dim, along: Sequence[Dim]) -> Dim:
+def _regular(dim: Dim, axis_dims: Sequence[Dim]) -> Dim:
     """A dim with its lengths at the first position of some that it is over, along which they are the same."""
     shape = Shape(dim.over)
     lengths = make_data(lengths_over(dim, shape).reshape(shape.array_shape), shape)
-    values, level, _, rest = group_dims(lengths, [dim.over.index(each) for each in dim.over if each in along])
+    values, level, _, rest = group_dims(
+        lengths, [dim.over.index(other) for other in dim.over if other in axis_dims]
+    )
     first = np.where(level.lengths > 0, np.append(values, 0)[level.offsets[:-1]], 0)
     return dim._bound(first, rest.dims) if rest.rank else dim._bound(int(first[0]))
 
 
 def _flatten(
-    x: Data[Any], gone: Sequence[int], named: Sequence[Dim], out_dim: Dim | None, name: str, whole: Dim | None
+    x: Data[Any],
+    axes: Sequence[int],
+    axis_dims: Sequence[Dim],
+    out_dim: Dim | None,
+    name: str,
+    product: Dim | None,
 ) -> Data[Any]:
-    others = dims_over(named)
-    shape, level, order = lines(others, named)
-    new = bound_to(out_dim, level, others, name, whole)
-    first = min(gone)
+    others = dims_over(axis_dims)
+    shape, level, order = lines(others, axis_dims)
+    new = bound_to(out_dim, level, others, name, product)
+    first = min(axes)
     is_inside = all(x._shape.find(dim) < first for dim in others)
-    if is_inside and list(gone) == list(range(first, first + len(gone))):
-        return relabel(x, first, len(gone), [new])
-    at = [places_along(dim, shape) for dim in named]
+    if is_inside and list(axes) == list(range(first, first + len(axes))):
+        return relabel(x, first, len(axes), [new])
+    coords = [places_along(dim, shape) for dim in axis_dims]
     if order is not None:
-        at = [places[order] for places in at]
-    return pick(x, gone, Shape([*others, new]), at, [new])
+        coords = [places[order] for places in coords]
+    return pick(x, axes, Shape([*others, new]), coords, [new])
 
 
 def _check_split(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim]:
     """Dims that may stand in the place of one."""
-    each = check_dims(dims)
-    bind_by_others(each)
+    factors = check_dims(dims)
+    bind_by_others(factors)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
-    for i, dim in enumerate(each):
+    for i, dim in enumerate(factors):
         if not dim.is_defined:
             raise value_error("dims", f"'{dim.name}' has no lengths")
-        if dim in rest or dim in each[:i]:
+        if dim in rest or dim in factors[:i]:
             raise value_error(
-                "dims", f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
+                "dims", f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(factors)}"
             )
-        foreign = [over for over in dim.over if over not in rest and over not in each]
+        foreign = [outer_dim for outer_dim in dim.over if outer_dim not in rest and outer_dim not in factors]
         if foreign:
             raise value_error(
                 "dims", f"'{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
             )
-    return each
+    return factors
 
 
 def _split(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]:
     """A dim as the positions of others; a number stands behind the last, None where there are as many."""
     dim = x._shape.dims[k]
-    over = dims_over([*dims, dim])
-    shape, level, order = lines(over, dims)
-    length = lengths_over(dim, Shape(over))
+    outer_dims = dims_over([*dims, dim])
+    shape, level, order = lines(outer_dims, dims)
+    length = lengths_over(dim, Shape(outer_dims))
     if pad_value is None and (length != level.lengths).any():
         i = int((length != level.lengths).argmax())
-        at = f" at {position_text(Shape(over), i)}" if over else ""
+        spot = f" at {position_text(Shape(outer_dims), i)}" if outer_dims else ""
         raise error_of(
             LengthMismatchError,
             "dims",
-            f"'{dim.name}' is {length[i]} long{at}, but {describe(dims)} have {level.lengths[i]} positions",
+            f"'{dim.name}' is {length[i]} long{spot}, but {describe(dims)} have {level.lengths[i]} positions",
         )
-    is_inside = all(0 <= x._shape.find(each) < k for one in dims for each in one.over if each not in dims)
+    is_inside = all(0 <= x._shape.find(other) < k for one in dims for other in one.over if other not in dims)
     if order is None and is_inside and (length == level.lengths).all():
         return relabel(x, k, 1, dims)
-    at = places_in_sequences(level)
+    spot = places_in_sequences(level)
     if order is not None:
-        lying, at = at, np.empty_like(at)
-        at[order] = lying
-    there = None if pad_value is None else at < length[level.row_ids]
-    return pick(x, [k], shape, [at], dims, there, 0 if pad_value is None else pad_value)
+        numbers, spot = spot, np.empty_like(spot)
+        spot[order] = numbers
+    mask = None if pad_value is None else spot < length[level.row_ids]
+    return pick(x, [k], shape, [spot], dims, mask, 0 if pad_value is None else pad_value)

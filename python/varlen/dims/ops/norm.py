@@ -77,40 +77,40 @@ def layer_norm(
            [-1.,  1.],
            [ 0.,  0.]])
     """
-    asked, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
-    for given, name in ((scale, "scale"), (bias, "bias")):
-        _check_within(x, given, name)
+    axes, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
+    for operand, name in ((scale, "scale"), (bias, "bias")):
+        _check_within(x, operand, name)
     numbers(x._values, "x")
-    behind = x._shape.rank - len(asked)
+    front = x._shape.rank - len(axes)
     if (
-        asked
+        axes
         and x._values.dtype.itemsize > 1
-        and behind >= x._shape.ragged
-        and sorted(asked) == list(range(behind, x._shape.rank))
+        and front >= x._shape.ragged
+        and sorted(axes) == list(range(front, x._shape.rank))
     ):
-        return check_out_shape(_normalize_rows(x, behind, scale, bias, eps), out_shape)
-    values, level, order, _ = group_dims(x._map(widen_halves), asked)
+        return check_out_shape(_normalize_rows(x, front, scale, bias, eps), out_shape)
+    values, level, order, _ = group_dims(x._map(widen_halves), axes)
     values = _as_float(values)
     mean, variance = _moments(values, level)
     backend = backend_of(values)
-    centred = values - backend.broadcast_rows(mean, level)
+    residual = values - backend.broadcast_rows(mean, level)
     factor = backend.ufunc("rsqrt", [variance + eps], {})
-    result = ungroup(x, centred * backend.broadcast_rows(factor, level), asked, order)
+    result = ungroup(x, residual * backend.broadcast_rows(factor, level), axes, order)
     return check_out_shape(_narrow_halves(_scale(result, scale, bias), x, scale, bias), out_shape)
 
 
-def _normalize_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Data[Any]:
+def _normalize_rows(x: Data[Any], front: int, scale: Any, bias: Any, eps: float) -> Data[Any]:
     """Over the last axes of rows, by the function of the backend, which takes a scale and a bias of a row."""
-    dims = x._shape.dims[behind:]
-    fused = [
-        each is not None
-        and each._shape.dims == dims
-        and type(each._values) is type(x._values)
-        and each._values.dtype == x._values.dtype
-        for each in (scale, bias)
+    dims = x._shape.dims[front:]
+    fits = [
+        part is not None
+        and part._shape.dims == dims
+        and type(part._values) is type(x._values)
+        and part._values.dtype == x._values.dtype
+        for part in (scale, bias)
     ]
-    first = scale._values if fused[0] and (bias is None or fused[1]) else None
-    second = bias._values if fused[1] and (scale is None or fused[0]) else None
+    first = scale._values if fits[0] and (bias is None or fits[1]) else None
+    second = bias._values if fits[1] and (scale is None or fits[0]) else None
     values = backend_of(x._values).layer_norm(x._values, len(dims), first, second, eps)
     result = x._map(lambda _: values)
     return _scale(result, None if first is not None else scale, None if second is not None else bias)
@@ -121,11 +121,11 @@ def _scale(x: Data[Any], scale: Data[Any] | None, bias: Data[Any] | None) -> Dat
     return x if bias is None else combine("+", x, bias)
 
 
-def _check_within(x: Data[Any], given: Data[Any] | None, name: str) -> None:
-    if given is None:
+def _check_within(x: Data[Any], operand: Data[Any] | None, name: str) -> None:
+    if operand is None:
         return
-    check_data(given, name)
-    missing = [dim for dim in given.dims if x._shape.find(dim) < 0]
+    check_data(operand, name)
+    missing = [dim for dim in operand.dims if x._shape.find(dim) < 0]
     if missing:
         raise value_error(name, f"{quote_names(missing, 'and')} is not in {x!r}")
 
@@ -138,9 +138,9 @@ def _as_float(values: Any) -> Any:
     return backend.astype(values, backend.ufunc("sqrt", [values[:0]], {}).dtype)
 
 
-def _narrow_halves(result: Data[Any], *given: Data[Any] | None) -> Data[Any]:
+def _narrow_halves(result: Data[Any], *operands: Data[Any] | None) -> Data[Any]:
     """What halves come to, computed in float32, where squares of theirs do not overflow, as halves again."""
-    dtypes = [each._values for each in given if each is not None]
+    dtypes = [part._values for part in operands if part is not None]
     return result._map(lambda values: as_of(values, *dtypes))
 
 
@@ -234,9 +234,9 @@ class Moments(NamedTuple):
         """
         if not 0 <= momentum <= 1:
             raise value_error("momentum", f"expected a number from 0 to 1, got {momentum}")
-        there = now.frames > 0
+        mask = now.frames > 0
         nearer = [
-            where(there, old + (_detach(new) - old) * momentum, old)
+            where(mask, old + (_detach(new) - old) * momentum, old)
             for old, new in ((self.mean, now.mean), (self.variance, now.variance))
         ]
         return Moments(nearer[0], nearer[1], self.frames + now.frames)
@@ -279,17 +279,17 @@ def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
     >>> mean.values, variance.values, frames.values
     (array([2., 5.]), array([1., 0.]), array([2, 1]))
     """
-    asked = places(x, axis)
+    axes = places(x, axis)
     numbers(x._values, "x")
-    values, level, _, rest = group_dims(x, asked)
+    values, level, _, rest = group_dims(x, axes)
     values = _as_float(values)
     backend = backend_of(values)
     rows = _moments(values, level)
-    order = order_left(x, asked)
-    mean, variance = (make_data(each.reshape(rest.array_shape), rest, order) for each in rows)
+    order = order_left(x, axes)
+    mean, variance = (make_data(part.reshape(rest.array_shape), rest, order) for part in rows)
     counts = np.broadcast_to(level.lengths.reshape(-1, *[1] * (rows[0].ndim - 1)), tuple(rows[0].shape))
-    whole = backend.like(np.ascontiguousarray(counts).reshape(rest.array_shape), values)
-    return Moments(mean, variance, make_data(whole, rest, order))
+    frames = backend.like(np.ascontiguousarray(counts).reshape(rest.array_shape), values)
+    return Moments(mean, variance, make_data(frames, rest, order))
 
 
 def batch_norm(
@@ -354,53 +354,54 @@ def batch_norm(
     >>> running.mean.values.round(3), running.variance.values.round(3)
     (array([0.3]), array([1.167]))
     """
-    kept, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
+    axes, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
     if statistics is not None and not isinstance(statistics, tuple):
         raise type_error("statistics", f"expected Moments, got {type(statistics).__name__}")
-    for given, name in ((scale, "scale"), (bias, "bias")):
-        _check_within(x, given, name)
+    for operand, name in ((scale, "scale"), (bias, "bias")):
+        _check_within(x, operand, name)
     numbers(x._values, "x")
-    among = (x, *(() if statistics is None else statistics[:2]), scale, bias)
+    operands = (x, *(() if statistics is None else statistics[:2]), scale, bias)
     x = x._map(widen_halves)
     dims = x._shape.dims
-    gone = [dims[k] for k in range(x._shape.rank) if k not in kept]
-    if any(dim in dims[k].over for dim in gone for k in kept):
+    frame_dims = [dims[k] for k in range(x._shape.rank) if k not in axes]
+    if any(dim in dims[k].over for dim in frame_dims for k in axes):
         return check_out_shape(
-            _narrow_halves(_normalize_positions(x, gone, statistics, scale, bias, eps), *among), out_shape
+            _narrow_halves(_normalize_positions(x, frame_dims, statistics, scale, bias, eps), *operands),
+            out_shape,
         )
     if statistics is None:
-        statistics = moments(x, gone)
-    for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
-        _check_within(x, each, f"statistics.{name}")
+        statistics = moments(x, frame_dims)
+    for moment, name in zip(statistics[:2], ("mean", "variance"), strict=True):
+        _check_within(x, moment, f"statistics.{name}")
     factor = rsqrt(statistics.variance + eps)
     factor = factor if scale is None or _lacks(statistics.variance, scale) else combine("*", factor, scale)
     result = combine("*", combine("-", x, statistics.mean), factor)
     if scale is not None and _lacks(statistics.variance, scale):
         result = combine("*", result, scale)
     result = result if bias is None else combine("+", result, bias)
-    return check_out_shape(_narrow_halves(result, *among), out_shape)
+    return check_out_shape(_narrow_halves(result, *operands), out_shape)
 
 
 def _normalize_positions(
-    x: Data[Any], gone: Sequence[Dim], statistics: Moments | None, scale: Any, bias: Any, eps: float
+    x: Data[Any], frame_dims: Sequence[Dim], statistics: Moments | None, scale: Any, bias: Any, eps: float
 ) -> Data[Any]:
     """Where the dims that are kept have other lengths without those that go: position by position."""
     if statistics is None:
-        return layer_norm(x, gone, scale=scale, bias=bias, eps=eps)
-    asked = places(x, gone)
-    values, level, order, rest = group_dims(x, asked)
+        return layer_norm(x, frame_dims, scale=scale, bias=bias, eps=eps)
+    axes = places(x, frame_dims)
+    values, level, order, rest = group_dims(x, axes)
     backend = backend_of(values)
-    for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
-        _check_within(x, each, f"statistics.{name}")
+    for moment, name in zip(statistics[:2], ("mean", "variance"), strict=True):
+        _check_within(x, moment, f"statistics.{name}")
     ones = make_data(backend.like(np.ones(rest.array_shape, np.int8), values), rest)
     mean, variance = (
         backend.broadcast_rows(
-            backend.contiguous(combine("*", ones, each)._values).reshape(len(level), *values.shape[1:]), level
+            backend.contiguous(combine("*", ones, part)._values).reshape(len(level), *values.shape[1:]), level
         )
-        for each in statistics[:2]
+        for part in statistics[:2]
     )
     factor = backend.ufunc("rsqrt", [variance + eps], {})
-    return _scale(ungroup(x, (_as_float(values) - mean) * factor, asked, order), scale, bias)
+    return _scale(ungroup(x, (_as_float(values) - mean) * factor, axes, order), scale, bias)
 
 
 def _lacks(x: Data[Any], other: Data[Any]) -> bool:

@@ -116,33 +116,36 @@ def pad(
     """
     if mode not in _MODES:
         raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
-    moving = [x._shape.dims[k] for k in places(x, axis)]
+    axis_dims = [x._shape.dims[k] for k in places(x, axis)]
     value = padding_class(x.vocab) if value is None else value
-    lefts, rights = _repeat_option(left, len(moving), "left"), _repeat_option(right, len(moving), "right")
-    for dim, before, behind, out in zip(
-        moving, lefts, rights, _repeat_option(out_dim, len(moving), "out_dim", None), strict=True
+    lefts, rights = (
+        _repeat_option(left, len(axis_dims), "left"),
+        _repeat_option(right, len(axis_dims), "right"),
+    )
+    for dim, left_pad, right_pad, out in zip(
+        axis_dims, lefts, rights, _repeat_option(out_dim, len(axis_dims), "out_dim", None), strict=True
     ):
-        is_known = all(type(each) in (int, Dim) for each in (before, behind))
+        is_known = all(type(item) in (int, Dim) for item in (left_pad, right_pad))
         plan = None
         if is_known and (out is None or type(out) is Dim):
-            plan = _plan(x._shape, x._order, x._shape.find(dim), before, behind, mode, out)
+            plan = _plan(x._shape, x._order, x._shape.find(dim), left_pad, right_pad, mode, out)
         if plan is None:
-            amounts = as_amount(before, "left"), as_amount(behind, "right")
-            x = _padded(x, dim, amounts, value, mode, _longer(before, dim, behind, amounts, out))
+            amounts = as_amount(left_pad, "left"), as_amount(right_pad, "right")
+            x = _padded(x, dim, amounts, value, mode, _longer(left_pad, dim, right_pad, amounts, out))
         else:
             x = _by_plan(x, plan, value)
     return check_out_shape(x, out_shape)
 
 
-def _repeat_option(given: Any, count: int, argument: str, single: Any = ...) -> list[Any]:
+def _repeat_option(option: Any, count: int, argument: str, single: Any = ...) -> list[Any]:
     """One for each of several dims."""
-    if isinstance(given, (list, tuple)):
-        if len(given) != count:
-            raise value_error(argument, f"{len(given)} of them for {count} dims")
-        return list(given)
-    if single is None and given is not None and count != 1:
+    if isinstance(option, (list, tuple)):
+        if len(option) != count:
+            raise value_error(argument, f"{len(option)} of them for {count} dims")
+        return list(option)
+    if single is None and option is not None and count != 1:
         raise value_error(argument, f"expected a list of {count}, one for each dim")
-    return [given] * count
+    return [option] * count
 
 
 def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
@@ -150,28 +153,28 @@ def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
     return dim_of(numbers, name) if is_data(amount) else amount
 
 
-def _longer(before: Any, dim: Dim, behind: Any, amounts: tuple[Data[Any], Data[Any]], out: Any) -> Dim:
+def _longer(left_pad: Any, dim: Dim, right_pad: Any, amounts: tuple[Data[Any], Data[Any]], out: Any) -> Dim:
     """The dim of the result."""
-    whole = _dim(before, amounts[0], "left") + dim + _dim(behind, amounts[1], "right")
-    return result_dim(whole, out, [amounts[0], lengths_of(dim), amounts[1]])
+    total = _dim(left_pad, amounts[0], "left") + dim + _dim(right_pad, amounts[1], "right")
+    return result_dim(total, out, [amounts[0], lengths_of(dim), amounts[1]])
 
 
 def _padded(
-    x: Data[Any], moving: Dim, amounts: tuple[Data[Any], Data[Any]], value: Any, mode: str, dim: Dim
+    x: Data[Any], axis_dim: Dim, amounts: tuple[Data[Any], Data[Any]], value: Any, mode: str, dim: Dim
 ) -> Data[Any]:
-    over = [each for amount in amounts for each in amount._shape.dims]
-    x = with_dims_of(x, over)
-    x, k, _, _ = brought_before(x, x._shape.find(moving), list(dict.fromkeys(over)))
+    outer_dims = [item for amount in amounts for item in amount._shape.dims]
+    x = with_dims_of(x, outer_dims)
+    x, k, _, _ = brought_before(x, x._shape.find(axis_dim), list(dict.fromkeys(outer_dims)))
 
-    def change(each: Data[Any]) -> Data[Any]:
-        return _padded(each, moving, amounts, 0, mode, dim)
+    def change(lengths: Data[Any]) -> Data[Any]:
+        return _padded(lengths, axis_dim, amounts, 0, mode, dim)
 
     if not has_inner(x._shape, k):
         x, k = lay_along(x, k)
         return _by_plan(x, _plan_of(x._shape, x._order, k, amounts, mode, dim), value)
     front = Shape(x._shape.dims[:k])
     level = x._shape.span(k, k + 1)
-    left, right = (spread(each, front) for each in amounts)
+    left, right = (spread(item, front) for item in amounts)
     check_lengths("pad", dim, front.dims, left + level.lengths + right)
     return positions_taken(x, k, _positions(level, left, right, mode), [dim], change)
 
@@ -193,21 +196,21 @@ def _plan(
     shape: Shape,
     order: tuple[int, ...] | None,
     k: int,
-    before: int | Dim,
-    behind: int | Dim,
+    left_pad: int | Dim,
+    right_pad: int | Dim,
     mode: str,
     out: Dim | None,
 ) -> _Plan | None:
     """The plan; None where values have to be brought in order, or repeated, for it."""
     dim = shape.dims[k]
-    amounts = as_amount(before, "left"), as_amount(behind, "right")
-    longer = _longer(before, dim, behind, amounts, out)
+    amounts = as_amount(left_pad, "left"), as_amount(right_pad, "right")
+    longer = _longer(left_pad, dim, right_pad, amounts, out)
     if k + 1 < shape.ragged:
         return None
-    for each in [each for amount in amounts for each in amount._shape.dims]:
-        if not 0 <= shape.find(each) < k:
+    for outer_dim in [item for amount in amounts for item in amount._shape.dims]:
+        if not 0 <= shape.find(outer_dim) < k:
             return None
-        check_alike(each, shape.dims[shape.find(each)])
+        check_alike(outer_dim, shape.dims[shape.find(outer_dim)])
     return _plan_of(shape, order, k, amounts, mode, longer)
 
 
@@ -226,7 +229,7 @@ def _plan_of(
         return _Plan(k, dim, target, k - shape.ragged + 1 if shape.ragged else k, counts)
     front = Shape(shape.dims[:k])
     level = shape.span(k, k + 1)
-    left, right = (spread(each, front) for each in amounts)
+    left, right = (spread(item, front) for item in amounts)
     check_lengths("pad", dim, front.dims, left + level.lengths + right)
     if mode != "constant":
         return _Plan(k, dim, target, positions=_positions(level, left, right, mode))

@@ -63,61 +63,63 @@ def lengths_over(dim: Dim, target: Shape) -> Any:
     return spread(level.lengths, Shape(dim.over), target)
 
 
-def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
+def dims_over(dims: Sequence[Dim], extras: Sequence[Dim] = ()) -> list[Dim]:
     """What some dims are over, and more dims with what those are over; without these dims themselves."""
-    found: list[Dim] = []
-    for dim in [*[over for each in (*dims, *more) for over in each.over], *more]:
-        if dim in dims or dim in found:
+    result: list[Dim] = []
+    for dim in [*[outer_dim for item in (*dims, *extras) for outer_dim in item.over], *extras]:
+        if dim in dims or dim in result:
             continue
-        inner = [each for each in dim.over if each in dims]
+        inner = [item for item in dim.over if item in dims]
         if inner:
             raise value_error(
                 "", f"'{dim.name}' has lengths over {quote_names(inner, 'and')}, and cannot stay without it"
             )
-        found.append(dim)
-    return [found[k] for k in Shape.arranged(found)]
+        result.append(dim)
+    return [result[k] for k in Shape.arranged(result)]
 
 
-def _check_over(dim: Any, over: Sequence[Dim]) -> None:
+def _check_over(dim: Any, outer_dims: Sequence[Dim]) -> None:
     """Refuse a dim for a result whose lengths are over a dim that the result's are not."""
     if type(dim) is not Dim:
         raise type_error("out_dim", f"expected a Dim, got {dim!r}")
-    more = [each for each in dim.over if each not in over]
-    if more:
-        has = f"lengths over {quote_names(list(over), 'and')}" if over else "one length"
-        names = quote_names(more, "and")
+    extras = [item for item in dim.over if item not in outer_dims]
+    if extras:
+        has = f"lengths over {quote_names(list(outer_dims), 'and')}" if outer_dims else "one length"
+        names = quote_names(extras, "and")
         raise value_error("out_dim", f"'{dim.name}' has lengths over {names}, but the result has {has}")
 
 
-def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whole: Dim | None = None) -> Dim:
+def bound_to(
+    dim: Dim | None, level: Level, outer_dims: Sequence[Dim], name: str, default: Dim | None = None
+) -> Dim:
     """A dim of the lengths of a level: that which is given, another, or a new one of some name."""
     if dim is not None:
-        _check_over(dim, over)
-    known = dim is not None and dim.is_defined
-    if not known:
-        if dim is None and whole is not None and _has_lengths(whole, level, over):
-            return whole
-        new = Dim(name=name) if dim is None and whole is None else dim or whole
+        _check_over(dim, outer_dims)
+    is_known = dim is not None and dim.is_defined
+    if not is_known:
+        if dim is None and default is not None and _has_lengths(default, level, outer_dims):
+            return default
+        new = Dim(name=name) if dim is None and default is None else dim or default
         assert new is not None
         if not new.is_static:
-            return new._bound(level, over) if over else new._bound(int(level.total))
+            return new._bound(level, outer_dims) if outer_dims else new._bound(int(level.total))
         dim = new
     assert dim is not None
-    shape = Shape(over)
+    shape = Shape(outer_dims)
     have = lengths_over(dim, shape)
     if (have != level.lengths).any():
         i = int((have != level.lengths).argmax())
-        at = f" at {position_text(shape, i)}" if over else ""
+        suffix = f" at {position_text(shape, i)}" if outer_dims else ""
         raise error_of(
-            LengthMismatchError, "out_dim", f"'{dim.name}' is {have[i]} long{at}, not {level.lengths[i]}"
+            LengthMismatchError, "out_dim", f"'{dim.name}' is {have[i]} long{suffix}, not {level.lengths[i]}"
         )
     return dim
 
 
-def _has_lengths(dim: Dim, level: Level, over: Sequence[Dim]) -> bool:
-    if not dim.is_dynamic or not dim.is_defined or set(dim.over) != set(over):
+def _has_lengths(dim: Dim, level: Level, outer_dims: Sequence[Dim]) -> bool:
+    if not dim.is_dynamic or not dim.is_defined or set(dim.over) != set(outer_dims):
         return False
-    return bool((lengths_over(dim, Shape(over)) == level.lengths).all())
+    return bool((lengths_over(dim, Shape(outer_dims)) == level.lengths).all())
 
 
 def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any]:
@@ -125,11 +127,11 @@ def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any
 
     The order counts the positions of a sequence as the dims are given, the first slowest; None as they lie.
     """
-    each = [*others, *dims]
-    arranged = Shape.arranged(each)
-    shape = Shape([each[k] for k in arranged])
+    all_dims = [*others, *dims]
+    places = Shape.arranged(all_dims)
+    shape = Shape([all_dims[k] for k in places])
     level = shape.span(len(others), shape.rank)
-    if arranged == tuple(range(len(each))):
+    if places == tuple(range(len(all_dims))):
         return shape, level, None
     keys = [places_along(dim, shape) for dim in reversed(dims)]
     return shape, level, np.lexsort([*keys, level.row_ids])
@@ -142,30 +144,30 @@ def places_in_sequences(level: Level) -> Any:
 
 def pick(
     x: Data[Any],
-    gone: Sequence[int],
+    axes: Sequence[int],
     frame: Shape,
-    at: Sequence[NDArray[np.int64]],
+    spot: Sequence[NDArray[np.int64]],
     new: Sequence[Dim] | None = None,
-    there: NDArray[np.bool_] | None = None,
+    mask: NDArray[np.bool_] | None = None,
     fill: Any = 0,
 ) -> Data[Any]:
-    """Numbers from other positions: `at` says the place along each dim that goes, for positions of a frame.
+    """Numbers from other positions: `spot` says the place along each dim that goes, for positions of a frame.
 
     Dims of the frame that the values lack stand where the first of those stood, in the order `new`. Where
-    `there` is False stands `fill`, and no sequence.
+    `mask` is False stands `fill`, and no sequence.
     """
     shape, dims = x._shape, x._shape.dims
-    rest = {dim for k, dim in enumerate(dims) if k not in gone}
+    rest = {dim for k, dim in enumerate(dims) if k not in axes}
     if new is None:
         new = [dim for dim in frame.dims if dim not in rest]
-    frame, at, there = _match_frame(x, gone, frame, at, there)
-    kept = dict(enumerate(dims))
+    frame, spot, mask = _match_frame(x, axes, frame, spot, mask)
+    dim_map = dict(enumerate(dims))
     for k, dim in enumerate(dims):
-        if k not in gone and any(dims[g] in dim.over for g in gone):
-            kept[k] = _rebound(dim, [dims[g] for g in gone], frame, at, there)
-    plan = _plan_of(shape, x._order, gone, frame, new, kept)
-    chosen = None if there is None or there.all() else spread(there, frame, plan.inner)
-    return _by_plan(x, plan, frame, at, chosen, fill)
+        if k not in axes and any(dims[g] in dim.over for g in axes):
+            dim_map[k] = _rebound(dim, [dims[g] for g in axes], frame, spot, mask)
+    plan = _plan_of(shape, x._order, axes, frame, new, dim_map)
+    flags = None if mask is None or mask.all() else spread(mask, frame, plan.inner)
+    return _by_plan(x, plan, frame, spot, flags, fill)
 
 
 class _Plan(NamedTuple):
@@ -176,39 +178,41 @@ class _Plan(NamedTuple):
     target: Shape
     order: tuple[int, ...] | None
     successor: tuple[Dim, Dim] | None
-    before: Any  # the row of the first dims, up to the first that goes; None where that is 0
+    first_rows: Any  # the row of the first dims, up to the first that goes; None where that is 0
     steps: list[tuple[int, Any, Any]]  # for each dim: which of `at` or -1, places, first rows or an extent
 
 
 def _plan_of(
     shape: Shape,
     order: tuple[int, ...] | None,
-    gone: Sequence[int],
+    axes: Sequence[int],
     frame: Shape,
     new: Sequence[Dim],
-    kept: dict[int, Dim],
+    dim_map: dict[int, Dim],
 ) -> _Plan:
     dims = shape.dims
-    rest = {dim for k, dim in enumerate(dims) if k not in gone}
-    shared = [shape.find(dim) for dim in frame.dims if dim in rest]
-    front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
-    head = _replace_dims(range(front), gone, new, kept)
+    rest = {dim for k, dim in enumerate(dims) if k not in axes}
+    frame_axes = [shape.find(dim) for dim in frame.dims if dim in rest]
+    front = max(shape.ragged, *[k + 1 for k in (*axes, *frame_axes)])
+    head = _replace_dims(range(front), axes, new, dim_map)
     inner = Shape([head[k] for k in Shape.arranged(head, static_last=True)])
     target = Shape([*inner.dims, *dims[front:]])
-    user = _replace_dims(order or range(shape.rank), gone, new, kept)
-    first = min(gone)
-    before = None
+    user = _replace_dims(order or range(shape.rank), axes, new, dim_map)
+    first = min(axes)
+    base = None
     if first:
         outer = Shape(dims[:first])
-        before = spread(np.arange(outer.count(first)), outer, inner)
+        base = spread(np.arange(outer.count(first)), outer, inner)
     steps: list[tuple[int, Any, Any]] = []
     for k in range(first, front):
         wide: Any = shape.span(k, k + 1).offsets if shape.is_ragged(k) else shape.extent(k)
-        if k == first and before is not None:
-            before = _first_rows(before, wide)
+        if k == first and base is not None:
+            base = _first_rows(base, wide)
             wide = None
-        steps.append((gone.index(k), None, wide) if k in gone else (-1, places_along(kept[k], inner), wide))
-    return _Plan(front, inner, target, order_of(target, user), _successor(dims, gone, new), before, steps)
+        steps.append(
+            (axes.index(k), None, wide) if k in axes else (-1, places_along(dim_map[k], inner), wide)
+        )
+    return _Plan(front, inner, target, order_of(target, user), _successor(dims, axes, new), base, steps)
 
 
 def _first_rows(rows: Any, wide: Any) -> Any:
@@ -217,12 +221,12 @@ def _first_rows(rows: Any, wide: Any) -> Any:
 
 
 def _by_plan(
-    x: Data[Any], plan: _Plan, frame: Shape, at: Sequence[Any], chosen: Any = None, fill: Any = 0
+    x: Data[Any], plan: _Plan, frame: Shape, coords: Sequence[Any], flags: Any = None, fill: Any = 0
 ) -> Data[Any]:
-    rows = plan.before if chosen is None or plan.before is None else plan.before[chosen]
+    rows = plan.first_rows if flags is None or plan.first_rows is None else plan.first_rows[flags]
     for i, places, wide in plan.steps:
-        steps = places if i < 0 else spread(at[i], frame, plan.inner)
-        steps = steps if chosen is None else steps[chosen]
+        steps = places if i < 0 else spread(coords[i], frame, plan.inner)
+        steps = steps if flags is None else steps[flags]
         if rows is None or wide is None:
             rows = steps if rows is None else rows + steps
         else:
@@ -230,20 +234,20 @@ def _by_plan(
     values = rows_of(x, plan.front)
     backend = backend_of(values)
     values = backend.take_rows(backend.contiguous(values), rows)
-    if chosen is not None:
-        values = backend.insert_row(values, np.cumsum(chosen)[~chosen], backend.row_as(fill, values, "fill"))
+    if flags is not None:
+        values = backend.insert_row(values, np.cumsum(flags)[~flags], backend.row_as(fill, values, "fill"))
     result = make_data(reshape(values, plan.target.array_shape), plan.target, plan.order)
     return with_facts(result, x, plan.successor)
 
 
-def picked_along(x: Data[Any], k: int, frame: Shape, order: tuple[int, ...] | None, at: Any) -> Data[Any]:
+def picked_along(x: Data[Any], k: int, frame: Shape, order: tuple[int, ...] | None, coord: Any) -> Data[Any]:
     """As `pick` of the dim k, where dims of the frame that are new stand in an order."""
     plan = _plan(x._shape, x._order, k, frame, order)
     if plan is not None:
-        return _by_plan(x, plan, frame, [at])
+        return _by_plan(x, plan, frame, [coord])
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
-    shown = [frame.dims[j] for j in order or range(frame.rank)]
-    return pick(x, [k], frame, [at], [dim for dim in shown if dim not in rest])
+    user_dims = [frame.dims[j] for j in order or range(frame.rank)]
+    return pick(x, [k], frame, [coord], [dim for dim in user_dims if dim not in rest])
 
 
 @cached_plan
@@ -254,94 +258,94 @@ def _plan(
     if has_inner(shape, k):
         return None
     rest = [dim for j, dim in enumerate(shape.dims) if j != k]
-    shown = [frame.dims[j] for j in frame_order or range(frame.rank)]
-    new = [dim for dim in shown if dim not in rest]
-    whole = _whole_frame(shape, [k], frame)
-    return _plan_of(shape, order, [k], whole, new, dict(enumerate(shape.dims)))
+    user_dims = [frame.dims[j] for j in frame_order or range(frame.rank)]
+    new = [dim for dim in user_dims if dim not in rest]
+    target = _whole_frame(shape, [k], frame)
+    return _plan_of(shape, order, [k], target, new, dict(enumerate(shape.dims)))
 
 
 def _replace_dims(
-    order: Sequence[int], gone: Sequence[int], new: Sequence[Dim], kept: dict[int, Dim]
+    order: Sequence[int], axes: Sequence[int], new: Sequence[Dim], dim_map: dict[int, Dim]
 ) -> list[Dim]:
     """The dims in an order, with new ones in the place of the first of those that go."""
-    found: list[Dim] = []
+    result: list[Dim] = []
     first = True
     for k in order:
-        if k not in gone:
-            found.append(kept[k])
+        if k not in axes:
+            result.append(dim_map[k])
         elif first:
-            found += new
+            result += new
             first = False
-    return found
+    return result
 
 
 def _match_frame(
-    x: Data[Any], gone: Sequence[int], frame: Shape, at: Sequence[Any], there: Any
+    x: Data[Any], axes: Sequence[int], frame: Shape, coords: Sequence[Any], mask: Any
 ) -> tuple[Shape, Sequence[Any], Any]:
     """A frame whose dims that the values have too are over what they are over there."""
-    whole = _whole_frame(x._shape, gone, frame)
-    if whole is not frame:
-        at = [spread(places, frame, whole) for places in at]
-        there = None if there is None else spread(there, frame, whole)
-    return whole, at, there
+    target = _whole_frame(x._shape, axes, frame)
+    if target is not frame:
+        coords = [spread(places, frame, target) for places in coords]
+        mask = None if mask is None else spread(mask, frame, target)
+    return target, coords, mask
 
 
-def _whole_frame(shape: Shape, gone: Sequence[int], frame: Shape) -> Shape:
+def _whole_frame(shape: Shape, axes: Sequence[int], frame: Shape) -> Shape:
     """The dims of a frame, and what those of them are over that the values have too."""
     dims = shape.dims
-    shared = [dim for k, dim in enumerate(dims) if k not in gone and frame.find(dim) >= 0]
-    for dim in shared:
-        inner = [dims[g] for g in gone if dims[g] in dim.over]
+    frame_dims = [dim for k, dim in enumerate(dims) if k not in axes and frame.find(dim) >= 0]
+    for dim in frame_dims:
+        inner = [dims[g] for g in axes if dims[g] in dim.over]
         if inner:
             names = quote_names(inner, "and")
             raise value_error(
                 "", f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes"
             )
-    closed = [dim for dim in dims if any(dim in (each, *each.over) for each in shared)]
-    return frame.join(Shape(closed)) if closed else frame
+    closure = [dim for dim in dims if any(dim in (item, *item.over) for item in frame_dims)]
+    return frame.join(Shape(closure)) if closure else frame
 
 
-def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], there: Any) -> Dim:
+def _rebound(dim: Dim, axis_dims: Sequence[Dim], frame: Shape, coords: Sequence[Any], mask: Any) -> Dim:
     """A dim with the lengths of the sequences that it moves."""
 
-    def moved(dim: Dim) -> Dim:
-        some = [i for i, each in enumerate(gone) if each in dim.over]
-        places = [dim.over.index(gone[i]) for i in some]
-        lengths = pick(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
+    def move(dim: Dim) -> Dim:
+        hits = [i for i, item in enumerate(axis_dims) if item in dim.over]
+        places = [dim.over.index(axis_dims[i]) for i in hits]
+        lengths = pick(lengths_of(dim), places, frame, [coords[i] for i in hits], None, mask)
         return dim._bound(Level.from_lengths(lengths._values.reshape(-1)), lengths._shape.dims)
 
-    return bound_anew(moved, gone, dim)
+    return bound_anew(move, axis_dims, dim)
 
 
 def relabel(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:
     """Dims that lie one inside the other replaced by others of the same positions; no value moves."""
     shape, dims = x._shape, x._shape.dims
-    gone = range(k, k + count)
-    kept = dict(enumerate(dims))
-    lying = [*dims[:k], *new]
+    axes = range(k, k + count)
+    dim_map = dict(enumerate(dims))
+    new_dims = [*dims[:k], *new]
 
-    def moved(dim: Dim) -> Dim:
-        at = next((i for i, each in enumerate(dim.over) if each == dims[k]), -1)
-        if at >= 0 and list(dim.over[at : at + count]) == list(dims[k : k + count]):
-            names = {dims[g]: kept[g] for g in kept}
-            over = [names[each] for each in dim.over]
-            return dim._bound(dim.level, [*over[:at], *new, *over[at + count :]])
-        before = len(lying) - len(new) + count
-        return dim._bound(Shape([*dims[:before], dim]).span(before, before + 1), lying)
+    def move(dim: Dim) -> Dim:
+        start = next((i for i, item in enumerate(dim.over) if item == dims[k]), -1)
+        if start >= 0 and list(dim.over[start : start + count]) == list(dims[k : k + count]):
+            names = {dims[g]: dim_map[g] for g in dim_map}
+            outer_dims = [names[item] for item in dim.over]
+            return dim._bound(dim.level, [*outer_dims[:start], *new, *outer_dims[start + count :]])
+        front = len(new_dims) - len(new) + count
+        return dim._bound(Shape([*dims[:front], dim]).span(front, front + 1), new_dims)
 
     for j in range(k + count, shape.rank):
-        if any(dims[g] in dims[j].over for g in gone):
-            kept[j] = bound_anew(moved, dims[k : k + count], dims[j])
-        lying.append(kept[j])
-    target = Shape(lying)
-    user = _replace_dims(x._order or range(shape.rank), gone, new, kept)
+        if any(dims[g] in dims[j].over for g in axes):
+            dim_map[j] = bound_anew(move, dims[k : k + count], dims[j])
+        new_dims.append(dim_map[j])
+    target = Shape(new_dims)
+    user = _replace_dims(x._order or range(shape.rank), axes, new, dim_map)
     result = make_data(x._values.reshape(target.array_shape), target, order_of(target, user))
-    return with_facts(result, x, _successor(dims, gone, new))
+    return with_facts(result, x, _successor(dims, axes, new))
 
 
-def _successor(dims: Sequence[Dim], gone: Sequence[int], new: Sequence[Dim]) -> tuple[Dim, Dim] | None:
+def _successor(dims: Sequence[Dim], axes: Sequence[int], new: Sequence[Dim]) -> tuple[Dim, Dim] | None:
     """A dim that goes and the one that takes its place; None where there are more."""
-    return (dims[gone[0]], new[0]) if len(gone) == len(new) == 1 else None
+    return (dims[axes[0]], new[0]) if len(axes) == len(new) == 1 else None
 
 
 def with_facts(result: Data[Any], x: Data[Any], successor: tuple[Dim, Dim] | None = None) -> Data[Any]:

@@ -109,19 +109,21 @@ def random(
     shape, order = shape_of(dims)
     if like is not None:
         check_data(like, "like")
-    of_what: Any = like._values.dtype if dtype is None and like is not None and kind != "randint" else dtype
-    beside = None if like is None else like._values
-    draw = _drawn_by_torch if _is_of_torch(generator, beside) else _drawn_by_numpy
-    values = draw(kind, shape.array_shape, (low, high), (mean, std), generator, of_what, beside)
+    draw_dtype: Any = (
+        like._values.dtype if dtype is None and like is not None and kind != "randint" else dtype
+    )
+    reference = None if like is None else like._values
+    draw = _drawn_by_torch if _is_of_torch(generator, reference) else _drawn_by_numpy
+    values = draw(kind, shape.array_shape, (low, high), (mean, std), generator, draw_dtype, reference)
     result = make_data(values, shape, order)
     if sparse_dim is not None:
         result._facts = check_facts(result, Annotations(sparse_dim=sparse_dim))
     return check_out_shape(result, out_shape)
 
 
-def _is_of_torch(generator: Any, beside: Any) -> bool:
+def _is_of_torch(generator: Any, reference: Any) -> bool:
     if generator is None:
-        return beside is not None and type(beside).__module__.split(".")[0] == "torch"
+        return reference is not None and type(reference).__module__.split(".")[0] == "torch"
     return type(generator).__module__.split(".")[0] == "torch"
 
 
@@ -132,7 +134,7 @@ def _drawn_by_numpy(
     moments: tuple[float, float],
     generator: Any,
     dtype: Any,
-    beside: Any,
+    reference: Any,
 ) -> Any:
     draw = np.random.default_rng(generator)
     values: Any
@@ -145,8 +147,8 @@ def _drawn_by_numpy(
         if kind == "truncated_normal":
             _draw_again(values, lambda count: draw.standard_normal(count))
         values = values * moments[1] + moments[0]
-    if beside is not None:
-        values = backend_of(beside).like(values, beside)
+    if reference is not None:
+        values = backend_of(reference).like(values, reference)
     return values if dtype is None else backend_of(values).cast(values, dtype, "dtype")
 
 
@@ -157,11 +159,11 @@ def _drawn_by_torch(
     moments: tuple[float, float],
     generator: Any,
     dtype: Any,
-    beside: Any,
+    reference: Any,
 ) -> Any:
     import torch
 
-    device = generator.device if generator is not None else beside.device
+    device = generator.device if generator is not None else reference.device
     if kind == "randint":
         values = torch.randint(
             int(bounds[0]), int(bounds[1]), shape, generator=generator, device=device, dtype=torch.int64
@@ -257,22 +259,22 @@ def dropout(
         return check_out_shape(x, out_shape)
     shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes, "axes"))))
     draw = _drawn_by_torch if _is_of_torch(generator, x._values) else _drawn_by_numpy
-    drawn = draw("uniform", shape.array_shape, (0, 1), (0.0, 1.0), generator, np.float32, x._values)
-    there, values = unify_kind([align(drawn >= p, shape, x._shape), x._values])
-    scaled = values * (1 / (1 - p) if p < 1 else 0.0)
-    return check_out_shape(x._map(lambda _: backend_of(there).where(there, scaled, 0.0)), out_shape)
+    noise = draw("uniform", shape.array_shape, (0, 1), (0.0, 1.0), generator, np.float32, x._values)
+    mask, values = unify_kind([align(noise >= p, shape, x._shape), x._values])
+    quotients = values * (1 / (1 - p) if p < 1 else 0.0)
+    return check_out_shape(x._map(lambda _: backend_of(mask).where(mask, quotients, 0.0)), out_shape)
 
 
 @cached_plan
-def _drawn_over(shape: Shape, asked: tuple[int, ...] | None) -> Shape:
+def _drawn_over(shape: Shape, axes: tuple[int, ...] | None) -> Shape:
     """The shape of some of the dims, all if nothing is said."""
-    dims = shape.dims if asked is None else [_dim_alone(shape, k, asked) for k in asked]
+    dims = shape.dims if axes is None else [_dim_alone(shape, k, axes) for k in axes]
     return shape_of(dims)[0]
 
 
-def _dim_alone(shape: Shape, k: int, asked: Sequence[int]) -> Dim:
+def _dim_alone(shape: Shape, k: int, axes: Sequence[int]) -> Dim:
     """A dim as it is where some of what it is over is left out: as long as the longest."""
     dim = shape.dims[k]
-    if all(shape.find(over) in asked for over in dim.over):
+    if all(shape.find(outer_dim) in axes for outer_dim in dim.over):
         return dim
     return dim._bound(shape.extent(k))

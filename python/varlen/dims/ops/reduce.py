@@ -105,25 +105,25 @@ def reduce(
             "overflow" if dtype is None else "dtype",
             f"only sum, mean and prod take dtype and overflow, got {mode}",
         )
-    asked = places(x, axis)
+    axes = places(x, axis)
     if mode in ("argmax", "argmin"):
-        return check_out_shape(_places_of(x, mode, asked, empty), out_shape)
-    values, level, _, rest = group_dims(x._map(widen_halves) if mode == "logmeanexp" else x, asked)
-    given = _empty_of(mode, values, level, empty, x, asked)
-    where = "" if is_plain(dtype, overflow) else row_along(x, asked)
+        return check_out_shape(_places_of(x, mode, axes, empty), out_shape)
+    values, level, _, rest = group_dims(x._map(widen_halves) if mode == "logmeanexp" else x, axes)
+    fill = _empty_of(mode, values, level, empty, x, axes)
+    where = "" if is_plain(dtype, overflow) else row_along(x, axes)
     try:
         values, dtype = complex_first(values, dtype)
         if mode in _OF_COMPLEX and is_complex(values) and is_plain(dtype, overflow):
-            rows = _reduce_complex(mode, values, level, given)
+            rows = _reduce_complex(mode, values, level, fill)
         else:
             verb = "logsumexp" if mode == "logmeanexp" else mode
-            rows = accumulate("reduce", verb, values, level, {"empty": given}, dtype, overflow, where=where)
+            rows = accumulate("reduce", verb, values, level, {"empty": fill}, dtype, overflow, where=where)
     except TypeError as error:
         raise about_operation(error, mode, x.dims) from None
     if mode == "logmeanexp":
         rows = as_of(rows - _log_counts(level, rows), x._values)
     return check_out_shape(
-        make_data(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape
+        make_data(rows.reshape(rest.array_shape), rest, order_left(x, axes), _facts(x)), out_shape
     )
 
 
@@ -148,9 +148,9 @@ def complex_first(values: Any, dtype: Any) -> tuple[Any, Any]:
     return values, dtype
 
 
-def row_along(x: Data[Any], asked: Sequence[int]) -> str:
+def row_along(x: Data[Any], axes: Sequence[int]) -> str:
     """What errors call a row of the dims at some places; {} is its number."""
-    return f"row {{}} along {quote_names(dims_of(x, asked), 'and')}" if asked else "row {}"
+    return f"row {{}} along {quote_names(dims_of(x, axes), 'and')}" if axes else "row {}"
 
 
 def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:
@@ -165,16 +165,16 @@ def _log_counts(level: Level, rows: Any) -> Any:
     return backend_of(rows).to_dtype(backend_of(rows).like(np.log(counts), rows), rows.dtype)
 
 
-def group_dims(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Shape]:
+def group_dims(x: Data[Any], axes: Sequence[int]) -> tuple[Any, Level, Any, Shape]:
     """Values whose positions lie side by side that differ in some dims alone, and the level that cuts them.
 
     Then in which order they were taken, None as they lay, and the shape without those dims.
     """
     shape, values = x._shape, x._values
-    transposed, front, level, order, rest = shape.group(asked)
+    perm, front, level, order, rest = shape.group(axes)
     backend = backend_of(values)
-    if transposed is not None:
-        values = backend.transpose(values, transposed)
+    if perm is not None:
+        values = backend.transpose(values, perm)
     if front != shape.ragged or not front:
         tail = values.shape[front - shape.ragged + 1 :] if shape.ragged else values.shape[front:]
         values = backend.contiguous(values).reshape((level.total, *tail))
@@ -183,13 +183,13 @@ def group_dims(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Sha
     return values, level, order, rest
 
 
-def order_left(x: Data[Any], asked: Sequence[int]) -> tuple[int, ...] | None:
+def order_left(x: Data[Any], axes: Sequence[int]) -> tuple[int, ...] | None:
     """The order of the dims that stay."""
     if x._order is None:
         return None
-    left = [k for k in x._order if k not in asked]
-    stored = sorted(left)
-    order = tuple([stored.index(k) for k in left])
+    rest = [k for k in x._order if k not in axes]
+    slots = sorted(rest)
+    order = tuple([slots.index(k) for k in rest])
     return None if order == tuple(range(len(order))) else order
 
 
@@ -197,13 +197,13 @@ def _facts(x: Data[Any]) -> Any:
     facts = x._facts
     if facts is NO_FACTS:
         return facts
-    gone = facts._replace(name=None, sparse_dim=None)
-    return gone._replace(time_dim=None, feature_dim=None)
+    result = facts._replace(name=None, sparse_dim=None)
+    return result._replace(time_dim=None, feature_dim=None)
 
 
-def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], asked: Sequence[int]) -> Any:
+def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], axes: Sequence[int]) -> Any:
     if empty is None:
-        _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
+        _refuse_nothing(level, x, axes, f"empty=None refuses the {mode} of nothing")
     if empty is not DEFAULT:
         return empty
     if mode in EMPTY:
@@ -211,74 +211,76 @@ def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], as
     dtype = dtype_name(values.dtype)
     if mode in EXTREMES and "float" in dtype:
         return EXTREMES[mode]
-    _refuse_nothing(level, x, asked, f"{dtype} no {mode} of nothing; pass empty=")
+    _refuse_nothing(level, x, axes, f"{dtype} no {mode} of nothing; pass empty=")
     return None
 
 
-def _refuse_nothing(level: Level, x: Data[Any], asked: Sequence[int], why: str) -> None:
+def _refuse_nothing(level: Level, x: Data[Any], axes: Sequence[int], why: str) -> None:
     """Refuse sequences without positions, as far as the host knows of them."""
     if level.is_on_host and len(level) and level.shortest == 0:
         i = int((level.lengths == 0).argmax())
-        names = quote_names([x._shape.dims[k] for k in asked], "and")
-        has = "has" if len(asked) == 1 else "have"
+        names = quote_names([x._shape.dims[k] for k in axes], "and")
+        has = "has" if len(axes) == 1 else "have"
         raise error_of(
             ValueError, "", f"{names} {has} no positions in row {i}, and {why}", row=i, context="reduce"
         )
 
 
-def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Data[Any]:
+def _places_of(x: Data[Any], mode: str, axes: Sequence[int], empty: Any) -> Data[Any]:
     """Places of extremes: along the dim that goes, or among the positions of several."""
-    dims = [x._shape.dims[k] for k in asked]
-    if list(asked) != sorted(asked):
+    dims = [x._shape.dims[k] for k in axes]
+    if list(axes) != sorted(axes):
         x = _in_front(x, dims)
-        asked = [x._shape.find(dim) for dim in dims]
-    values, level, order, rest = group_dims(x, asked)
-    if list(asked) != sorted(asked):
+        axes = [x._shape.find(dim) for dim in dims]
+    values, level, order, rest = group_dims(x, axes)
+    if list(axes) != sorted(axes):
         # A dim comes before what it is over: positions are put in that order one by one.
         shape = x._shape
-        front = max(shape.ragged, max(asked) + 1)
-        along = [coordinates(shape, k, front) for k in reversed(asked)]
+        front = max(shape.ragged, max(axes) + 1)
+        coords = [coordinates(shape, k, front) for k in reversed(axes)]
         groups = level.row_ids if order is None else level.row_ids[np.argsort(order)]
-        order = np.lexsort((*along, groups))
+        order = np.lexsort((*coords, groups))
         backend = backend_of(x._values)
         values = backend.take_rows(backend.contiguous(rows_of(x, front)), order)
     if empty is None:
-        _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
-    found = extreme_place(mode[3:], values, level, None, -1, -1 if empty is DEFAULT else empty)
+        _refuse_nothing(level, x, axes, f"empty=None refuses the {mode} of nothing")
+    indices = extreme_place(mode[3:], values, level, None, -1, -1 if empty is DEFAULT else empty)
     if len(dims) == 1 and order is not None and any(dims[0] in dim.over for dim in x._shape.dims):
-        found = _places_along(x, asked[0], found, level, order)
-    whole: Dim | None = None
+        indices = _places_along(x, axes[0], indices, level, order)
+    product: Dim | None = None
     for dim in dims:
-        whole = dim if whole is None else whole * dim
-    facts = _facts(x)._replace(sparse_dim=whole)
-    return make_data(found.reshape(rest.array_shape), rest, order_left(x, asked), facts)
+        product = dim if product is None else product * dim
+    facts = _facts(x)._replace(sparse_dim=product)
+    return make_data(indices.reshape(rest.array_shape), rest, order_left(x, axes), facts)
 
 
 def _in_front(x: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
     """The same where some dims come before the others, in their order if that may be."""
-    wanted = [*dims, *[dim for dim in x._shape.dims if dim not in dims]]
-    ahead = [dim for dim in wanted if any(dim in other.over for other in wanted)]
-    wanted = [
-        *[dim for dim in ahead if dim not in dims],
-        *[dim for dim in wanted if dim in dims or dim not in ahead],
+    dim_list = [*dims, *[dim for dim in x._shape.dims if dim not in dims]]
+    outer_dims = [dim for dim in dim_list if any(dim in other.over for other in dim_list)]
+    dim_list = [
+        *[dim for dim in outer_dims if dim not in dims],
+        *[dim for dim in dim_list if dim in dims or dim not in outer_dims],
     ]
-    target = Shape([wanted[k] for k in Shape.arranged(wanted)])
+    target = Shape([dim_list[k] for k in Shape.arranged(dim_list)])
     result = x._like(move(x, target))
     result._shape, result._order = target, order_of(target, x.dims)
     return result
 
 
-def _places_along(x: Data[Any], k: int, found: Any, level: Level, order: Any) -> Any:
+def _places_along(x: Data[Any], k: int, indices: Any, level: Level, order: Any) -> Any:
     """Places in sequences, which lack positions, as places along a dim."""
-    along = coordinates(x._shape, k)[order]
-    backend = backend_of(found)
-    numbers = backend.readable(found)
+    coords = coordinates(x._shape, k)[order]
+    backend = backend_of(indices)
+    numbers = backend.readable(indices)
     starts = level.offsets[:-1].reshape(-1, *[1] * (numbers.ndim - 1))
     is_there = (level.lengths > 0).reshape(starts.shape)
-    whole = np.where(is_there, along[np.where(is_there, starts + numbers, 0)] if len(along) else 0, numbers)
-    return whole if isinstance(found, np.ndarray) else backend.like(whole, found)
+    result = np.where(
+        is_there, coords[np.where(is_there, starts + numbers, 0)] if len(coords) else 0, numbers
+    )
+    return result if isinstance(indices, np.ndarray) else backend.like(result, indices)
 
 
-def dims_of(x: Data[Any], asked: Sequence[int]) -> list[Dim]:
+def dims_of(x: Data[Any], axes: Sequence[int]) -> list[Dim]:
     """The dims at some places."""
-    return [x._shape.dims[k] for k in asked]
+    return [x._shape.dims[k] for k in axes]

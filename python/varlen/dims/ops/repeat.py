@@ -81,19 +81,19 @@ def repeat(
     """
     k = place(x, axis)
     dim = x._shape.dims[k]
-    whole = None
+    product = None
     if is_data(counts):
-        foreign = [each for each in counts.dims if x._shape.find(each) < 0]
+        foreign = [other for other in counts.dims if x._shape.find(other) < 0]
         if foreign:
             raise value_error("counts", f"'{foreign[0].name}' is not among {describe(x.dims)}")
-        others = dims_over([dim], [each for each in x._shape.dims if counts._shape.find(each) >= 0])
+        others = dims_over([dim], [other for other in x._shape.dims if counts._shape.find(other) >= 0])
         shape = Shape([*others, dim])
         often = spread(integers(counts, "counts"), counts._shape, shape)
     else:
         others = dims_over([dim])
         shape = Shape([*others, dim])
         often = np.full(shape.count(shape.rank), as_int(counts, "counts", 0))
-        whole = dim * int(counts) if out_dim is None else None
+        product = dim * int(counts) if out_dim is None else None
     if (often < 0).any():
         i = int((often < 0).argmax())
         raise value_error("counts", f"{often[i]} at {position_text(shape, i)} is below 0")
@@ -103,6 +103,6 @@ def repeat(
             raise overflow_error("counts", f"add up to {total}, which does not fit 63 bits")
     ends = np.concatenate([[0], np.cumsum(often)])
     level = Level.from_lengths(np.diff(ends[shape.span(len(others), shape.rank).offsets]))
-    new = bound_to(out_dim, level, others, "repeated", whole)
-    at = np.repeat(places_along(dim, shape), often)
-    return check_out_shape(pick(x, [k], Shape([*others, new]), [at], [new]), out_shape), new
+    new = bound_to(out_dim, level, others, "repeated", product)
+    coords = np.repeat(places_along(dim, shape), often)
+    return check_out_shape(pick(x, [k], Shape([*others, new]), [coords], [new]), out_shape), new

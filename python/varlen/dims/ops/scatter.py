@@ -100,18 +100,18 @@ def scatter(
     if not out_dim.is_defined:
         raise value_error("out_dim", f"'{out_dim.name}' has no lengths")
     x = _repeat_both(x, indices._shape)
-    gone = _dims_to_drop(x, indices, out_dim, axis)
+    axes = _dims_to_drop(x, indices, out_dim, axis)
     shape = x._shape
-    shared = [shape.find(dim) for dim in indices._shape.dims]
-    front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
-    left = {dim: dim for dim in shape.group(tuple(sorted(gone)))[4].dims}
-    inner = _result(shape, gone, out_dim, left, range(front))
+    index_axes = [shape.find(dim) for dim in indices._shape.dims]
+    front = max(shape.ragged, *[k + 1 for k in (*axes, *index_axes)])
+    dim_map = {dim: dim for dim in shape.group(tuple(sorted(axes)))[4].dims}
+    inner = _result(shape, axes, out_dim, dim_map, range(front))
     places = Shape([inner[k] for k in Shape.arranged(inner, static_last=True)])
     target = Shape([*places.dims, *shape.dims[front:]])
     keys = _keys(shape, front, places, out_dim, spread(numbers, indices._shape, _head(shape, front)))
     with naming(empty="fill"):
         rows = _reduce_keys(mode, rows_of(x, front), keys, places.count(places.rank), fill)
-    user = _result(shape, gone, out_dim, left, x._order or range(shape.rank))
+    user = _result(shape, axes, out_dim, dim_map, x._order or range(shape.rank))
     result = with_facts(make_data(rows.reshape(target.array_shape), target, order_of(target, user)), x)
     return check_out_shape(result._with_facts(sparse_dim=None), out_shape)
 
@@ -128,33 +128,35 @@ def _repeat_both(x: Data[Any], other: Shape) -> Data[Any]:
 
 def _dims_to_drop(x: Data[Any], indices: Data[Any], out_dim: Dim, axis: Any) -> tuple[int, ...]:
     if axis is not None:
-        gone = places(x, axis)
+        axes = places(x, axis)
     else:
         goes = [dim for dim in indices.dims if dim.kind != "batch" and dim not in out_dim.over]
-        gone = tuple([x._shape.find(dim) for dim in goes])
-    if not gone:
+        axes = tuple([x._shape.find(dim) for dim in goes])
+    if not axes:
         raise value_error(
             "axis",
             f"cannot infer which dim of the indices, {describe(indices.dims)}, to scatter",
             "pass axis=",
         )
-    if x._shape.find(out_dim) >= 0 and x._shape.find(out_dim) not in gone:
+    if x._shape.find(out_dim) >= 0 and x._shape.find(out_dim) not in axes:
         raise value_error("out_dim", f"'{out_dim.name}' is in {describe(x.dims)} already")
-    return gone
+    return axes
 
 
 def _head(shape: Shape, front: int) -> Shape:
     return Shape(shape.dims[:front])
 
 
-def _result(shape: Shape, gone: Sequence[int], out_dim: Dim, left: dict[Dim, Dim], order: Any) -> list[Dim]:
-    found: list[Dim] = []
+def _result(
+    shape: Shape, axes: Sequence[int], out_dim: Dim, dim_map: dict[Dim, Dim], order: Any
+) -> list[Dim]:
+    result: list[Dim] = []
     for k in order:
-        if k not in gone:
-            found.append(left[shape.dims[k]])
-        elif out_dim not in found:
-            found.append(out_dim)
-    return found
+        if k not in axes:
+            result.append(dim_map[shape.dims[k]])
+        elif out_dim not in result:
+            result.append(out_dim)
+    return result
 
 
 def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -> Any:
@@ -162,18 +164,18 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
     head = _head(shape, front)
     rows = np.zeros(head.count(head.rank), np.int64)
     for k, dim in enumerate(places.dims):
-        at = numbers if dim == out_dim else places_along(shape.dims[shape.find(dim)], head)
+        coords = numbers if dim == out_dim else places_along(shape.dims[shape.find(dim)], head)
         if dim == out_dim:
             lengths = places.span(k, k + 1).lengths[rows]
-            wrong = (at < 0) | (at >= lengths)
+            wrong = (coords < 0) | (coords >= lengths)
             if wrong.any():
                 i = int(wrong.argmax())
-                text = f"{at[i]} at {position_text(head, i)} is no position of '{dim.name}'"
+                text = f"{coords[i]} at {position_text(head, i)} is no position of '{dim.name}'"
                 raise index_error("indices", f"{text}, which has {lengths[i]} there")
         if places.is_ragged(k):
-            rows = places.span(k, k + 1).offsets[rows] + at
+            rows = places.span(k, k + 1).offsets[rows] + coords
         else:
-            rows = rows * places.extent(k) + at
+            rows = rows * places.extent(k) + coords
     return rows
 
 

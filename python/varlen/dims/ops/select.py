@@ -88,29 +88,29 @@ def masked_select(
     >>> vl.dims.masked_select(x, x != 8, ["B", "T"])[0].to_list()
     [7, 9, 4]
     """
-    gone = places(x, dims, "dims")
-    named = [x._shape.dims[k] for k in gone]
+    axes = places(x, dims, "dims")
+    axis_dims = [x._shape.dims[k] for k in axes]
     _check_mask(mask)
-    shape, level, order, are_rows = _planned_lines(x._shape, x._order, mask._shape, mask._order, gone)
-    taken = _mask_over(mask, shape)
+    shape, level, order, are_rows = _planned_lines(x._shape, x._order, mask._shape, mask._order, axes)
+    flags = _mask_over(mask, shape)
     if order is not None:
-        taken = taken[order]
-    chosen = np.flatnonzero(taken)
-    others = list(shape.dims[: shape.rank - len(named)])
-    counts = np.bincount(level.row_ids[chosen], minlength=len(level))
+        flags = flags[order]
+    picks = np.flatnonzero(flags)
+    others = list(shape.dims[: shape.rank - len(axis_dims)])
+    counts = np.bincount(level.row_ids[picks], minlength=len(level))
     new = bound_to(out_dim, Level.from_lengths(counts), others, "selected")
     if are_rows and out_dim is None:
         values = rows_of(x, shape.rank)
         backend = backend_of(values)
-        values = backend.take_rows(backend.contiguous(values), chosen)
+        values = backend.take_rows(backend.contiguous(values), picks)
         target = Shape([*others, new, *x._shape.dims[shape.rank :]])
         result = make_data(reshape(values, target.array_shape), target)
-        successor = (named[0], new) if len(named) == 1 else None
+        successor = (axis_dims[0], new) if len(axis_dims) == 1 else None
         return check_out_shape(with_facts(result, x, successor), out_shape), new
     if order is not None:
-        chosen = order[chosen]
-    at = [places_along(dim, shape)[chosen] for dim in named]
-    return check_out_shape(pick(x, gone, Shape([*others, new]), at, [new]), out_shape), new
+        picks = order[picks]
+    coords = [places_along(dim, shape)[picks] for dim in axis_dims]
+    return check_out_shape(pick(x, axes, Shape([*others, new]), coords, [new]), out_shape), new
 
 
 def masked_scatter(
@@ -167,28 +167,28 @@ def masked_scatter(
     [[7, 80, 90], [4]]
     """
     _check_mask(mask)
-    named = [mask._shape.dims[k] for k in places(mask, dims, "dims")]
+    axis_dims = [mask._shape.dims[k] for k in places(mask, dims, "dims")]
     k = _in_dim(x, mask, in_dim)
-    shape, level, order = _lines(x, mask, named, k)
-    taken = _mask_over(mask, shape)
-    lying = taken if order is None else taken[order]
-    before = np.concatenate([[0], np.cumsum(lying)])
-    _check_counts(x, k, shape, len(named), np.diff(before[level.offsets]))
-    at = before[:-1] - before[level.offsets[level.row_ids]]
+    shape, level, order = _lines(x, mask, axis_dims, k)
+    flags = _mask_over(mask, shape)
+    line = flags if order is None else flags[order]
+    counts = np.concatenate([[0], np.cumsum(line)])
+    _check_counts(x, k, shape, len(axis_dims), np.diff(counts[level.offsets]))
+    coords = counts[:-1] - counts[level.offsets[level.row_ids]]
     if order is not None:
-        at, lying = np.empty_like(at), at
-        at[order] = lying
+        coords, line = np.empty_like(coords), coords
+        coords[order] = line
     if not is_data(backup):
         with naming(fill="backup"):
-            rows = pick(x, [k], shape, [at], named, taken, backup)
+            rows = pick(x, [k], shape, [coords], axis_dims, flags, backup)
         return check_out_shape(rows, out_shape)
-    result = pick(x, [k], shape, [at], named, taken)
-    whole = where(mask, result, backup)
-    foreign = [dim for dim in whole.dims if result._shape.find(dim) < 0]
+    result = pick(x, [k], shape, [coords], axis_dims, flags)
+    union = where(mask, result, backup)
+    foreign = [dim for dim in union.dims if result._shape.find(dim) < 0]
     if foreign:
         raise value_error("backup", f"{quote_names(foreign, 'and')} is not among {describe(result.dims)}")
-    whole = whole._reorder_dims([whole._shape.find(dim) for dim in result.dims])
-    return check_out_shape(whole._with_facts(**result._facts._asdict()), out_shape)
+    union = union._reorder_dims([union._shape.find(dim) for dim in result.dims])
+    return check_out_shape(union._with_facts(**result._facts._asdict()), out_shape)
 
 
 def _check_mask(mask: Any) -> None:
@@ -197,14 +197,16 @@ def _check_mask(mask: Any) -> None:
         raise type_error("mask", f"expected bools, got {mask.dtype}")
 
 
-def _lines(x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1) -> tuple[Shape, Level, Any]:
+def _lines(
+    x: Data[Any], mask: Data[Any], axis_dims: Sequence[Dim], but: int = -1
+) -> tuple[Shape, Level, Any]:
     """As `lines` of the dims that go, for each of the others that the mask has."""
-    there = [dim for k, dim in enumerate(x._shape.dims) if k != but]
-    foreign = [dim for dim in mask.dims if dim not in (*there, *gone)]
+    x_dims = [dim for k, dim in enumerate(x._shape.dims) if k != but]
+    foreign = [dim for dim in mask.dims if dim not in (*x_dims, *axis_dims)]
     if foreign:
         names = quote_names(foreign, "and")
         raise value_error("mask", f"{names} of {describe(mask.dims)} is not among {describe(x.dims)}")
-    return lines(dims_over(gone, [dim for dim in there if mask._shape.find(dim) >= 0]), gone)
+    return lines(dims_over(axis_dims, [dim for dim in x_dims if mask._shape.find(dim) >= 0]), axis_dims)
 
 
 @cached_plan
@@ -213,14 +215,16 @@ def _planned_lines(
     order: tuple[int, ...] | None,
     mask: Shape,
     mask_order: tuple[int, ...] | None,
-    gone: tuple[int, ...],
+    axes: tuple[int, ...],
 ) -> tuple[Shape, Level, Any, bool]:
     """As `_lines`, and whether these positions are the rows of the values, of which some stay."""
-    named = [shape.dims[k] for k in gone]
-    whole, level, places = _lines(make_data(None, shape, order), make_data(None, mask, mask_order), named)
-    are_rows = places is None and order is None and whole is Shape(shape.dims[: whole.rank])
-    inner = [dim for dim in shape.dims[whole.rank :] if any(each in dim.over for each in named)]
-    return whole, level, places, are_rows and not inner
+    axis_dims = [shape.dims[k] for k in axes]
+    target, level, places = _lines(
+        make_data(None, shape, order), make_data(None, mask, mask_order), axis_dims
+    )
+    are_rows = places is None and order is None and target is Shape(shape.dims[: target.rank])
+    inner = [dim for dim in shape.dims[target.rank :] if any(other in dim.over for other in axis_dims)]
+    return target, level, places, are_rows and not inner
 
 
 def _mask_over(mask: Data[Any], shape: Shape) -> Any:
@@ -231,26 +235,28 @@ def _mask_over(mask: Data[Any], shape: Shape) -> Any:
 def _in_dim(x: Data[Any], mask: Data[Any], in_dim: Axis | None) -> int:
     if in_dim is not None:
         return places(x, in_dim, "in_dim")[0]
-    found = [k for k, dim in enumerate(x._shape.dims) if mask._shape.find(dim) < 0]
-    if len(found) > 1:
-        found = [k for k in found if x._shape.dims[k].is_dynamic] or found
-    if not found:
+    candidates = [k for k, dim in enumerate(x._shape.dims) if mask._shape.find(dim) < 0]
+    if len(candidates) > 1:
+        candidates = [k for k in candidates if x._shape.dims[k].is_dynamic] or candidates
+    if not candidates:
         raise index_error("in_dim", f"the mask has all dims of {describe(x.dims)}")
-    if len(found) > 1:
-        names = quote_names([x._shape.dims[k] for k in found])
+    if len(candidates) > 1:
+        names = quote_names([x._shape.dims[k] for k in candidates])
         raise error_of(AmbiguousAxisError, "in_dim", f"may be {names} of {describe(x.dims)}", "give the Dim")
-    return found[0]
+    return candidates[0]
 
 
 def _check_counts(x: Data[Any], k: int, shape: Shape, count: int, counts: Any) -> None:
     """Refuse a dim that is not as long as what the mask takes."""
     dim = x._shape.dims[k]
     others = Shape(shape.dims[: shape.rank - count])
-    whole = others.join(Shape(dim.over)) if dim.over else others
-    counts, have = spread(counts, others, whole), lengths_over(dim, whole)
+    target = others.join(Shape(dim.over)) if dim.over else others
+    counts, have = spread(counts, others, target), lengths_over(dim, target)
     if (counts != have).any():
         i = int((counts != have).argmax())
-        at = f" at {position_text(whole, i)}" if whole.rank else ""
+        suffix = f" at {position_text(target, i)}" if target.rank else ""
         raise error_of(
-            LengthMismatchError, "in_dim", f"'{dim.name}' is {have[i]} long{at}, the mask takes {counts[i]}"
+            LengthMismatchError,
+            "in_dim",
+            f"'{dim.name}' is {have[i]} long{suffix}, the mask takes {counts[i]}",
         )

@@ -64,8 +64,8 @@ def _reverse(x: Data[Any], k: int) -> Data[Any]:
     shape = x._shape
     dim, level = shape.dims[k], shape.span(k, k + 1)
 
-    def change(each: Data[Any]) -> Data[Any]:
-        return _reverse(each, each._shape.find(dim))
+    def change(lengths: Data[Any]) -> Data[Any]:
+        return _reverse(lengths, lengths._shape.find(dim))
 
     if k + 1 < shape.ragged:
         positions = arrays.reverse(np.arange(shape.count(k + 1)), level)
@@ -117,27 +117,27 @@ def shift(
     >>> vl.dims.shift(x, "T", 1).to_list(), vl.dims.shift(x, "T", -1, value=9).to_list()
     ([[0, 3], [0]], [[1, 9], [9]])
     """
-    by = as_amount(amount, "amount", None)
+    amounts = as_amount(amount, "amount", None)
     k = place(x, axis)
     value = padding_class(x.vocab) if value is None else value
     dim = x._shape.dims[k]
-    x = with_dims_of(x, by._shape.dims)
+    x = with_dims_of(x, amounts._shape.dims)
     with naming(fill="value"):
-        shifted = _shift(x, x._shape.find(dim), by, value)
+        shifted = _shift(x, x._shape.find(dim), amounts, value)
     return check_out_shape(shifted, out_shape)
 
 
-def _shift(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:
-    x, k, _, _ = brought_before(x, k, by._shape.dims)
+def _shift(x: Data[Any], k: int, amounts: Data[Any], value: Any) -> Data[Any]:
+    x, k, _, _ = brought_before(x, k, amounts._shape.dims)
     dim = x._shape.dims[k]
 
-    def change(each: Data[Any]) -> Data[Any]:
-        each = with_dims_of(each, by._shape.dims)
-        return _shift(each, each._shape.find(dim), by, 0)
+    def change(lengths: Data[Any]) -> Data[Any]:
+        lengths = with_dims_of(lengths, amounts._shape.dims)
+        return _shift(lengths, lengths._shape.find(dim), amounts, 0)
 
     if has_inner(x._shape, k):
         shape = x._shape
-        places: Any = spread(by, Shape(shape.dims[:k]))
+        places: Any = spread(amounts, Shape(shape.dims[:k]))
         level = shape.span(k, k + 1)
         positions = arrays.shift(np.arange(shape.count(k + 1)), level, places, -1)
         return positions_taken(x, k, positions, [dim], change)
@@ -145,6 +145,6 @@ def _shift(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:
     shape = x._shape
     backend = backend_of(x._values)
     level = shape.span(k, k + 1)
-    places = int(by._values) if not by._shape.rank else spread(by, Shape(shape.dims[:k]))
+    places = int(amounts._values) if not amounts._shape.rank else spread(amounts, Shape(shape.dims[:k]))
     values = backend.shift(backend.contiguous(rows_of(x, k + 1)), level, places, value)
     return with_dims(x, k, values, [dim])

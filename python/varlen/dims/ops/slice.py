@@ -119,8 +119,8 @@ def slice(
         raise value_error("size", "pass either an end or a size, got both")
     if step != 1 and size is not None:
         raise value_error("step", f"cannot be combined with a size, got {step}")
-    known = _KNOWN if out_dim is None or type(out_dim) is Dim else ()
-    find = _planned if all(type(each) in known for each in (start, end, size)) else _plan_of
+    types = _KNOWN if out_dim is None or type(out_dim) is Dim else ()
+    find = _cached_plan if all(type(item) in types for item in (start, end, size)) else _plan_of
     plan = find(x._shape, x._order, k, start, end, step, size, out_dim)
     if plan.target is None:
         return check_out_shape(cut(x, k, plan.begins, plan.counts, step, plan.dim), out_shape)
@@ -158,31 +158,31 @@ def _plan_of(
     out_dim: Any,
 ) -> _Plan:
     dim = shape.dims[k]
-    over, numbers = expand_amounts(
+    frame, numbers = expand_amounts(
         [
             lengths_of(dim),
-            *[as_amount(each, word, least) for each, word, least in _known_amounts(start, end, size)],
+            *[as_amount(item, word, minimum) for item, word, minimum in _known_amounts(start, end, size)],
         ]
     )
-    whole, rest = numbers[0], iter(numbers[1:])
+    lengths, rest = numbers[0], iter(numbers[1:])
     first = None if start is None else next(rest)
     last = None if end is None and size is None else next(rest)
     out = _in_algebra(dim, start, end, step) if size is None else None
     if type(size) is Dim:
-        _check_fit(dim, size, whole, first, last)
+        _check_fit(dim, size, lengths, first, last)
         out = size
-    begin, count = _positions(whole, first, last, step, size is not None)
-    begins, counts = (make_data(each.reshape(over.array_shape), over) for each in (begin, count))
-    if type(end) is Dim and out is not None and (spread(lengths_of(out), over) != count).any():
+    begin, count = _positions(lengths, first, last, step, size is not None)
+    begins, counts = (make_data(item.reshape(frame.array_shape), frame) for item in (begin, count))
+    if type(end) is Dim and out is not None and (spread(lengths_of(out), frame) != count).any():
         out = None  # the other dim reaches out of a row
     if out is None:
         out = dim_of(counts, dim.name + _text(start, end, step, size))
     out = result_dim(out, out_dim, [counts])
-    if k >= shape.ragged and step > 0 and not over.rank:
+    if k >= shape.ragged and step > 0 and not frame.rank:
         return _Plan(
             out, begins, counts, *_axis_part(shape, order, k, int(begin[0]), int(count[0]), step, out)
         )
-    is_alike = size is None and not any(type(each) is Dim or is_data(each) for each in (start, end))
+    is_alike = size is None and not any(type(item) is Dim or is_data(item) for item in (start, end))
     if not is_alike or k >= shape.ragged or has_inner(shape, k):
         return _Plan(out, begins, counts)
     check_lengths("slice", out, shape.dims[:k], spread(counts, Shape(shape.dims[:k])))
@@ -191,7 +191,7 @@ def _plan_of(
     return _Plan(out, begins, counts, target, None, (shape.span(k, k + 1), *inner))
 
 
-_planned = cached_plan(_plan_of)
+_cached_plan = cached_plan(_plan_of)
 
 
 def _axis_part(
@@ -206,7 +206,7 @@ def _axis_part(
 
 def _known_amounts(start: Any, end: Any, size: Any) -> list[tuple[Any, str, int | None]]:
     amounts = [(start, "start", None), (end, "end", None), (size, "size", 0)]
-    return [each for each in amounts if each[0] is not None]
+    return [item for item in amounts if item[0] is not None]
 
 
 def _text(start: Any, end: Any, step: int, size: Any) -> str:
@@ -240,34 +240,34 @@ def _in_algebra(dim: Dim, start: Any, end: Any, step: int) -> Dim | None:
     return None
 
 
-def _check_fit(dim: Dim, size: Dim, whole: Any, first: Any, count: Any) -> None:
+def _check_fit(dim: Dim, size: Dim, lengths: Any, first: Any, count: Any) -> None:
     """Refuse a slice of so many positions where a row has fewer."""
-    begin = np.zeros_like(whole) if first is None else np.where(first < 0, first + whole, first)
-    wrong = (begin < 0) | (begin + count > whole)
+    begin = np.zeros_like(lengths) if first is None else np.where(first < 0, first + lengths, first)
+    wrong = (begin < 0) | (begin + count > lengths)
     if wrong.any():
         row = int(wrong.argmax())
         raise error_of(
             LengthMismatchError,
             "size",
             f"{count[row]} positions of '{size.name}' from {begin[row]} on reach out of row {row} of "
-            f"'{dim.name}', which is {whole[row]} long",
+            f"'{dim.name}', which is {lengths[row]} long",
             row=row,
         )
 
 
-def _positions(whole: Any, first: Any, last: Any, step: int, by_size: bool) -> tuple[Any, Any]:
+def _positions(lengths: Any, first: Any, last: Any, step: int, by_size: bool) -> tuple[Any, Any]:
     """Where slices of rows begin, and how many positions they have; as `range(n)[first:last:step]`."""
-    lowest, highest = (0, whole) if step > 0 else (-1, whole - 1)
+    lowest, highest = (0, lengths) if step > 0 else (-1, lengths - 1)
     if first is None:
-        begin = np.zeros_like(whole) if step > 0 else whole - 1
+        begin = np.zeros_like(lengths) if step > 0 else lengths - 1
     else:
-        begin = np.clip(np.where(first < 0, first + whole, first), lowest, highest)
+        begin = np.clip(np.where(first < 0, first + lengths, first), lowest, highest)
     if by_size:
-        stop = np.minimum(begin + last, whole)
+        stop = np.minimum(begin + last, lengths)
     elif last is None:
-        stop = whole if step > 0 else np.full_like(whole, -1)
+        stop = lengths if step > 0 else np.full_like(lengths, -1)
     else:
-        stop = np.clip(np.where(last < 0, last + whole, last), lowest, highest)
+        stop = np.clip(np.where(last < 0, last + lengths, last), lowest, highest)
     count = np.maximum(-(-(stop - begin) // step), 0)
     return begin, count
 
@@ -275,28 +275,28 @@ def _positions(whole: Any, first: Any, last: Any, step: int, by_size: bool) -> t
 def cut(x: Data[Any], k: int, begin: Data[Any], count: Data[Any], step: int, dim: Dim) -> Data[Any]:
     """So many positions of the dim k from one on, for each row; they are known to be there."""
     shape = x._shape
-    moving = shape.dims[k]
+    axis_dim = shape.dims[k]
     if k >= shape.ragged and step > 0 and not begin._shape.rank:
         a, n = int(begin._values), int(count._values)
         target, part = _axis_part(shape, x._order, k, a, n, step, dim)
-        return place_values(x, x._values[part], target, moving, dim)
-    over = [*begin._shape.dims, *[each for each in count._shape.dims if begin._shape.find(each) < 0]]
-    x, k, front, at = brought_before(x, k, over)
+        return place_values(x, x._values[part], target, axis_dim, dim)
+    outer_dims = [*begin._shape.dims, *[item for item in count._shape.dims if begin._shape.find(item) < 0]]
+    x, k, front, sources = brought_before(x, k, outer_dims)
     level = x._shape.span(k, k + 1)
     starts, firsts, counts = level.offsets[:-1], spread(begin, front), spread(count, front)
-    before = x._shape.dims[:k] if at is None else front.dims
-    check_lengths("slice", dim, before, counts)
+    head = x._shape.dims[:k] if sources is None else front.dims
+    check_lengths("slice", dim, head, counts)
 
-    def change(each: Data[Any]) -> Data[Any]:
-        return cut(each, each._shape.find(moving), begin, count, step, dim)
+    def change(lengths: Data[Any]) -> Data[Any]:
+        return cut(lengths, lengths._shape.find(axis_dim), begin, count, step, dim)
 
-    if step == 1 and at is None and k + 1 >= x._shape.ragged:
+    if step == 1 and sources is None and k + 1 >= x._shape.ragged:
         backend = backend_of(x._values)
         pairs = np.stack([firsts, firsts + counts], axis=1).reshape(-1)
         ones = equal_lengths(len(level), 1)
         rows, _ = backend.spans(backend.contiguous(rows_of(x, k + 1)), level, ones, pairs)
         return with_dims(x, k, rows, [dim])
     cuts = Level.from_lengths(counts)
-    base = (starts if at is None else starts[at]) + firsts
+    base = (starts if sources is None else starts[sources]) + firsts
     positions = base[cuts.row_ids] + step * (np.arange(cuts.total) - cuts.offsets[:-1][cuts.row_ids])
-    return positions_taken(x, k, positions, [dim], change, None if at is None else front.dims)
+    return positions_taken(x, k, positions, [dim], change, None if sources is None else front.dims)

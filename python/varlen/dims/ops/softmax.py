@@ -103,29 +103,29 @@ def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
     scale = as_float(scale, "scale")
     if not scale > 0:
         raise value_error("scale", f"expected a number above 0, got {scale}")
-    asked = places(x, axis)
-    values, level, order, _ = group_dims(x, asked)
+    axes = places(x, axis)
+    values, level, order, _ = group_dims(x, axes)
     backend = backend_of(values)
     try:
         result = backend.softmax(values, level, log, 1.0 / scale)
     except TypeError as error:
         raise about_operation(error, "softmax", x.dims) from None
-    return ungroup(x, result, asked, order)
+    return ungroup(x, result, axes, order)
 
 
-def ungroup(x: Data[Any], values: Any, asked: Sequence[int], order: Any) -> Data[Any]:
+def ungroup(x: Data[Any], values: Any, axes: Sequence[int], order: Any) -> Data[Any]:
     """Values that `grouped` brought together, back where they lay."""
-    transposed = x._shape.group(asked)[0]
+    perm = x._shape.group(axes)[0]
     shape = tuple(x._values.shape)
-    if order is not None or transposed is not None:
+    if order is not None or perm is not None:
         backend = backend_of(values)
     if order is not None:
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        values = backend.take_rows(values, back)
-    if transposed is not None:
-        values = values.reshape([shape[k] for k in transposed])
-        values = backend.contiguous(backend.transpose(values, tuple(np.argsort(transposed).tolist())))
+        inverse = np.empty_like(order)
+        inverse[order] = np.arange(len(order))
+        values = backend.take_rows(values, inverse)
+    if perm is not None:
+        values = values.reshape([shape[k] for k in perm])
+        values = backend.contiguous(backend.transpose(values, tuple(np.argsort(perm).tolist())))
     result = x._like(values.reshape(shape))
     if x._facts.sparse_dim is not None or x._facts.name is not None:
         result._facts = x._facts._replace(sparse_dim=None, name=None)

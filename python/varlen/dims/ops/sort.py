@@ -67,11 +67,11 @@ def sort(
     >>> values.to_list(), places.to_list()
     ([[4, 3, 1], [5]], [[2, 0, 1], [0]])
     """
-    asked = (place(x, axis),)
-    values, level, order, _ = group_dims(x, asked)
+    axes = (place(x, axis),)
+    values, level, order, _ = group_dims(x, axes)
     best, which, _ = backend_of(values).sort(values, level, descending, None, True, True)
-    result = ungroup(x, best, asked, order)._with_facts(sparse_dim=x.sparse_dim)
-    return check_out_shape(result, out_shape), _ungrouped_places(x, asked, which, level, order)
+    result = ungroup(x, best, axes, order)._with_facts(sparse_dim=x.sparse_dim)
+    return check_out_shape(result, out_shape), _ungrouped_places(x, axes, which, level, order)
 
 
 def argsort(
@@ -100,10 +100,10 @@ def argsort(
     >>> vl.dims.argsort(x).to_list()
     [[1, 0, 2], [0]]
     """
-    asked = (place(x, axis),)
-    values, level, order, _ = group_dims(x, asked)
+    axes = (place(x, axis),)
+    values, level, order, _ = group_dims(x, axes)
     which = backend_of(values).sort(values, level, descending, None, False, True)[1]
-    return check_out_shape(_ungrouped_places(x, asked, which, level, order), out_shape)
+    return check_out_shape(_ungrouped_places(x, axes, which, level, order), out_shape)
 
 
 def top_k(
@@ -167,40 +167,42 @@ def top_k(
     >>> best.to_list(), source.to_list(), word.to_list()
     ([0.9, 0.5], [1, 0], [0, 1])
     """
-    asked = places(x, axis)
-    if not asked:
+    axes = places(x, axis)
+    if not axes:
         raise value_error("axis", "expected one dim or more, got none")
     if isinstance(k, Dim) and k.size is None:
         raise value_error("k", f"'{k.name}' has no fixed size")
-    most = as_int(k.size if isinstance(k, Dim) else k, "k", 1)
-    named = [x._shape.dims[i] for i in asked]
-    x, first = _in_order(x, asked)
-    gone = tuple([x._shape.find(dim) for dim in named])
-    values, level, _, rest = group_dims(x, sorted(gone))
-    numbers = _numbers(x, named, gone)
+    limit = as_int(k.size if isinstance(k, Dim) else k, "k", 1)
+    axis_dims = [x._shape.dims[i] for i in axes]
+    x, first = _in_order(x, axes)
+    new_axes = tuple([x._shape.find(dim) for dim in axis_dims])
+    values, level, _, rest = group_dims(x, sorted(new_axes))
+    numbers = _numbers(x, axis_dims, new_axes)
     backend = backend_of(values)
-    if numbers is not None and gone != tuple(sorted(gone)):
+    if numbers is not None and new_axes != tuple(sorted(new_axes)):
         rows = np.lexsort([*reversed(numbers), level.row_ids])
-        values, numbers = backend.take_rows(values, rows), [each[rows] for each in numbers]
-    best, which, kept = backend.sort(values, level, True, most, True, True)
+        values, numbers = backend.take_rows(values, rows), [item[rows] for item in numbers]
+    best, which, out_level = backend.sort(values, level, True, limit, True, True)
     tail = tuple(values.shape[1:])
     head = rest.rank - len(tail)
-    new = _best_dim(x, named, rest.dims[:head], level, kept, k, out_dim, most)
+    new = _best_dim(x, axis_dims, rest.dims[:head], level, out_level, k, out_dim, limit)
     target = Shape([*rest.dims[:head], new, *rest.dims[head:]])
-    left = [x._shape.dims[i] for i in x._order or range(x._shape.rank) if i not in gone]
-    user = [rest.dims[rest.find(dim)] for dim in left]
+    rest_dims = [x._shape.dims[i] for i in x._order or range(x._shape.rank) if i not in new_axes]
+    user = [rest.dims[rest.find(dim)] for dim in rest_dims]
     user.insert(first, new)
 
     def over_best(rows: Any) -> Data[Any]:
         return make_data(rows.reshape(target.array_shape), target, order_of(target, user))
 
-    at = (
-        _coordinates(x, named, which)
+    coords = (
+        _coordinates(x, axis_dims, which)
         if numbers is None
-        else [_taken_at(which, level, kept, each) for each in numbers]
+        else [_taken_at(which, level, out_level, item) for item in numbers]
     )
-    found = [over_best(rows)._with_facts(sparse_dim=dim) for rows, dim in zip(at, named, strict=True)]
-    return check_out_shape(with_facts(over_best(best), x), out_shape), found, new
+    indices = [
+        over_best(rows)._with_facts(sparse_dim=dim) for rows, dim in zip(coords, axis_dims, strict=True)
+    ]
+    return check_out_shape(with_facts(over_best(best), x), out_shape), indices, new
 
 
 def unique(
@@ -253,14 +255,14 @@ def unique(
     """
     k = place(x, axis)
     dim = x._shape.dims[k]
-    lying, level, values = _rows_of_dim(x, k)
-    distinct, which, often, kept = backend_of(values).unique(values, level, True, True)
-    others = list(lying.dims[:-1])
-    new = bound_to(out_dim, kept, others, "distinct")
+    layout, level, values = _rows_of_dim(x, k)
+    distinct, which, often, out_level = backend_of(values).unique(values, level, True, True)
+    others = list(layout.dims[:-1])
+    new = bound_to(out_dim, out_level, others, "distinct")
     target = Shape([*others, new])
-    order = order_of(target, [new if each == dim else each for each in x.dims])
+    order = order_of(target, [new if item == dim else item for item in x.dims])
     facts = with_facts(make_data(distinct.reshape(target.array_shape), target, order), x)
-    inverse = make_data(which.reshape(lying.array_shape), lying, order_of(lying, x.dims))._with_facts(
+    inverse = make_data(which.reshape(layout.array_shape), layout, order_of(layout, x.dims))._with_facts(
         sparse_dim=new
     )
     return (
@@ -322,50 +324,50 @@ def search_sorted(
     one_of(side, "side", ("left", "right"))
     k = place(x, axis)
     dim = x._shape.dims[k]
-    lying, level, numbers = _rows_of_dim(x, k)
+    layout, level, numbers = _rows_of_dim(x, k)
     backend = backend_of(numbers)
     if not is_data(values):
-        given = as_numbers(np.asarray(values), "values")
+        scalar = as_numbers(np.asarray(values), "values")
         values = make_data(
-            given if isinstance(numbers, np.ndarray) else backend.like(given, numbers), Shape([])
+            scalar if isinstance(numbers, np.ndarray) else backend.like(scalar, numbers), Shape([])
         )
-    rows = Shape(lying.dims[:-1])
-    whole = values._shape.join(rows)
-    if whole.find(dim) >= 0:
-        rest = describe([each for each in values.dims if each != dim])
+    rows = Shape(layout.dims[:-1])
+    target = values._shape.join(rows)
+    if target.find(dim) >= 0:
+        rest = describe([item for item in values.dims if item != dim])
         raise value_error(
             "values", f"'{dim.name}' of {describe(values.dims)} is the dim to search along; expected {rest}"
         )
-    asked = repeat_over(values._values, values._shape, whole).reshape(-1)
+    queries = repeat_over(values._values, values._shape, target).reshape(-1)
     if isinstance(numbers, np.ndarray):
-        numbers, asked = (backend_of(each).readable(each) for each in (numbers, asked))
-    sequences = spread(np.arange(rows.count(rows.rank)), rows, whole)
-    found = backend.search(numbers, level, asked, sequences, side)
-    dims = [*values.dims, *[each for each in x.dims if each != dim and values._shape.find(each) < 0]]
-    result = make_data(found.reshape(whole.array_shape), whole, order_of(whole, dims))
+        numbers, queries = (backend_of(item).readable(item) for item in (numbers, queries))
+    sequences = spread(np.arange(rows.count(rows.rank)), rows, target)
+    slots = backend.search(numbers, level, queries, sequences, side)
+    dims = [*values.dims, *[item for item in x.dims if item != dim and values._shape.find(item) < 0]]
+    result = make_data(slots.reshape(target.array_shape), target, order_of(target, dims))
     return check_out_shape(result._with_facts(sparse_dim=dim + 1), out_shape)
 
 
 def _rows_of_dim(x: Data[Any], k: int) -> tuple[Shape, Level, Any]:
     """Numbers on one axis where a dim is the last one: the shape, the level of its sequences, and they."""
     dim = x._shape.dims[k]
-    others = [each for j, each in enumerate(x._shape.dims) if j != k]
-    inner = [each for each in others if dim in each.over]
+    others = [item for j, item in enumerate(x._shape.dims) if j != k]
+    inner = [item for item in others if dim in item.over]
     if inner:
         raise value_error(
             "axis", f"'{inner[0].name}' has lengths over '{dim.name}': its positions hold sequences"
         )
-    lying = Shape([*others, dim])
-    values = move(x, lying).reshape(-1)
-    return lying, lying.span(lying.rank - 1, lying.rank), backend_of(values).contiguous(values)
+    layout = Shape([*others, dim])
+    values = move(x, layout).reshape(-1)
+    return layout, layout.span(layout.rank - 1, layout.rank), backend_of(values).contiguous(values)
 
 
-def _ungrouped_places(x: Data[Any], asked: tuple[int], which: Any, level: Level, order: Any) -> Data[Any]:
+def _ungrouped_places(x: Data[Any], axes: tuple[int], which: Any, level: Level, order: Any) -> Data[Any]:
     """Places in sequences as places along a dim, back where the numbers lay."""
-    dim = x._shape.dims[asked[0]]
-    if order is not None and any(dim in each.over for each in x._shape.dims):
+    dim = x._shape.dims[axes[0]]
+    if order is not None and any(dim in item.over for item in x._shape.dims):
         which = _taken_at(which, level, level, _head_places(x, dim)[order])
-    return ungroup(x, which, asked, order)._with_facts(sparse_dim=dim)
+    return ungroup(x, which, axes, order)._with_facts(sparse_dim=dim)
 
 
 def _head_places(x: Data[Any], dim: Dim) -> Any:
@@ -374,73 +376,73 @@ def _head_places(x: Data[Any], dim: Dim) -> Any:
     return places_along(dim, Shape(shape.dims[: max(shape.ragged, shape.find(dim) + 1)]))
 
 
-def _taken_at(which: Any, level: Level, kept: Level, numbers: Any) -> Any:
+def _taken_at(which: Any, level: Level, out_level: Level, numbers: Any) -> Any:
     """What stands at places in the sequences of a level, where those that are kept are fewer."""
     backend = backend_of(which)
-    at = backend.readable(which)
-    starts = level.offsets[:-1][kept.row_ids].reshape(-1, *[1] * (at.ndim - 1))
-    found = numbers[starts + at] if at.size else at
-    return found if isinstance(which, np.ndarray) else backend.like(found, which)
+    indices = backend.readable(which)
+    starts = level.offsets[:-1][out_level.row_ids].reshape(-1, *[1] * (indices.ndim - 1))
+    result = numbers[starts + indices] if indices.size else indices
+    return result if isinstance(which, np.ndarray) else backend.like(result, which)
 
 
-def _in_order(x: Data[Any], asked: Sequence[int]) -> tuple[Data[Any], int]:
+def _in_order(x: Data[Any], axes: Sequence[int]) -> tuple[Data[Any], int]:
     """The same where several dims lie in the order that is asked for, and where the first is shown."""
-    shown = x._order or tuple(range(x._shape.rank))
-    at = min(shown.index(k) for k in asked)
-    if tuple(asked) == tuple(sorted(asked)):
-        return x, at
-    slots = iter([x._shape.dims[k] for k in asked])
-    dims = [next(slots) if k in asked else dim for k, dim in enumerate(x._shape.dims)]
+    user_order = x._order or tuple(range(x._shape.rank))
+    first = min(user_order.index(k) for k in axes)
+    if tuple(axes) == tuple(sorted(axes)):
+        return x, first
+    slots = iter([x._shape.dims[k] for k in axes])
+    dims = [next(slots) if k in axes else dim for k, dim in enumerate(x._shape.dims)]
     if Shape.arranged(dims) != tuple(range(len(dims))):
-        return x, at
+        return x, first
     target = Shape(dims)
     result = make_data(move(x, target), target, order_of(target, x.dims))
     result._facts = x._facts
-    return result, at
+    return result, first
 
 
 def _best_dim(
     x: Data[Any],
-    named: Sequence[Dim],
+    axis_dims: Sequence[Dim],
     head: Sequence[Dim],
     level: Level,
-    kept: Level,
+    out_level: Level,
     k: int | Dim,
     out_dim: Dim | None,
-    most: int,
+    limit: int,
 ) -> Dim:
     """The dim of the best: of one size where the dims are, else over what they are over."""
     name = k.name if isinstance(k, Dim) else "best"
-    if any(over in named for dim in x._shape.dims if dim not in named for over in dim.over):
-        return bound_to(out_dim, kept, head, name)
-    over = dims_over(named)
-    lengths = np.minimum(lines(over, named)[1].lengths, most)
-    if out_dim is None and all(dim.is_static for dim in named):
+    if any(outer_dim in axis_dims for dim in x._shape.dims if dim not in axis_dims for outer_dim in dim.over):
+        return bound_to(out_dim, out_level, head, name)
+    outer_dims = dims_over(axis_dims)
+    lengths = np.minimum(lines(outer_dims, axis_dims)[1].lengths, limit)
+    if out_dim is None and all(dim.is_static for dim in axis_dims):
         count = int(lengths[0])
-        return k if isinstance(k, Dim) and count == most else Dim(count, name=name)
-    return bound_to(out_dim, Level.from_lengths(lengths), over, name)
+        return k if isinstance(k, Dim) and count == limit else Dim(count, name=name)
+    return bound_to(out_dim, Level.from_lengths(lengths), outer_dims, name)
 
 
-def _numbers(x: Data[Any], named: Sequence[Dim], gone: Sequence[int]) -> list[Any] | None:
+def _numbers(x: Data[Any], axis_dims: Sequence[Dim], axes: Sequence[int]) -> list[Any] | None:
     """The place along each of some dims of each row that `grouped` gives; None where numbers show it."""
     shape = x._shape
-    is_moved = tuple(gone) != tuple(sorted(gone))
-    is_ragged = len(named) > 1 and any(dim.over for dim in named)
-    is_cut = any(dim in each.over for dim in named for each in shape.dims if each not in named)
+    is_moved = tuple(axes) != tuple(sorted(axes))
+    is_ragged = len(axis_dims) > 1 and any(dim.over for dim in axis_dims)
+    is_cut = any(dim in item.over for dim in axis_dims for item in shape.dims if item not in axis_dims)
     if not (is_moved or is_ragged or is_cut):
         return None
-    places = sorted(gone)
+    places = sorted(axes)
     head = Shape([*shape.dims[: shape.ragged], *[shape.dims[k] for k in places if k >= shape.ragged]])
-    there = [head.find(shape.dims[k]) for k in places]
-    lying = [make_data(places_along(dim, head).reshape(head.array_shape), head) for dim in named]
-    return [group_dims(each, there)[0].reshape(-1) for each in lying]
+    head_axes = [head.find(shape.dims[k]) for k in places]
+    coords = [make_data(places_along(dim, head).reshape(head.array_shape), head) for dim in axis_dims]
+    return [group_dims(item, head_axes)[0].reshape(-1) for item in coords]
 
 
-def _coordinates(x: Data[Any], named: Sequence[Dim], which: Any) -> list[Any]:
+def _coordinates(x: Data[Any], axis_dims: Sequence[Dim], which: Any) -> list[Any]:
     """Places among the positions of dims that lie one inside the other, as places along each."""
-    found = []
-    for dim in reversed(named[1:]):
+    coords = []
+    for dim in reversed(axis_dims[1:]):
         size = max(x._shape.extent(x._shape.find(dim)), 1)
-        found.append(which % size)
+        coords.append(which % size)
         which = which // size
-    return [which, *reversed(found)]
+    return [which, *reversed(coords)]

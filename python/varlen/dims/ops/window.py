@@ -183,7 +183,7 @@ def window(
         x, k = lay_along(x, k)
     size = _size_of(width)
     is_known = type(stride) is int and type(dilation) is int and type(padding) in (int, str)
-    find = _planned if is_known and (out_dim is None or type(out_dim) is Dim) else _plan_of
+    find = _cached_plan if is_known and (out_dim is None or type(out_dim) is Dim) else _plan_of
     plan = find(x._shape, x._order, k, width, size, stride, dilation, padding, out_dim)
     if inner:
         return check_out_shape(_with_inner(x, k, width, plan), out_shape)
@@ -231,21 +231,21 @@ def _plan_of(
     return _Plan(windows, level, out, target)
 
 
-_planned = cached_plan(_plan_of)
+_cached_plan = cached_plan(_plan_of)
 
 
 def _with_inner(x: Data[Any], k: int, width: Dim, plan: _Plan) -> Data[Any]:
     """Windows of sequences of several dims."""
-    moving, windows = x._shape.dims[k], plan.windows
+    axis_dim, windows = x._shape.dims[k], plan.windows
 
-    def change(each: Data[Any]) -> Data[Any]:
-        there = each._shape.find(moving)
-        if has_inner(each._shape, there):
-            return _with_inner(each, there, width, plan)
-        each, there = lay_along(each, there)
-        level = each._shape.span(there, there + 1)
-        rows = windows.read(backend_of(each._values).contiguous(rows_of(each, there + 1)), level)
-        return with_dims(each, there, rows, [plan.dim, width])
+    def change(lengths: Data[Any]) -> Data[Any]:
+        axis = lengths._shape.find(axis_dim)
+        if has_inner(lengths._shape, axis):
+            return _with_inner(lengths, axis, width, plan)
+        lengths, axis = lay_along(lengths, axis)
+        level = lengths._shape.span(axis, axis + 1)
+        rows = windows.read(backend_of(lengths._values).contiguous(rows_of(lengths, axis + 1)), level)
+        return with_dims(lengths, axis, rows, [plan.dim, width])
 
     positions = windows.positions(x._shape.span(k, k + 1)).reshape(-1)
     return positions_taken(x, k, positions, [plan.dim, width], change)
@@ -315,21 +315,21 @@ def pool(
     [[2.0, 2.5], []]
     """
     one_of(mode, "mode", tuple(FOLDS))
-    moving = [x._shape.dims[k] for k in places(x, axis)]
+    axis_dims = [x._shape.dims[k] for k in places(x, axis)]
     several = {"size": size, "stride": stride, "dilation": dilation, "padding": padding, "out_dim": out_dim}
-    each = [_repeat_option(given, len(moving), name) for name, given in several.items()]
-    for dim, sizes, strides, dilations, pads, out in zip(moving, *each, strict=True):
+    options = [_repeat_option(option, len(axis_dims), name) for name, option in several.items()]
+    for dim, sizes, strides, dilations, pads, out in zip(axis_dims, *options, strict=True):
         windows = Windows(sizes, sizes if strides is None else strides, dilations, pads)
         x = _pool(x, mode, dim, windows, result_dim(windows.out_dim(dim), out, [windows.count(dim)]), empty)
     return check_out_shape(x, out_shape)
 
 
-def _repeat_option(given: Any, count: int, argument: str) -> list[Any]:
-    if not isinstance(given, (list, tuple)):
-        return [given] * count
-    if len(given) != count:
-        raise value_error(argument, f"{len(given)} numbers, {list(given)}, for {count} dims")
-    return list(given)
+def _repeat_option(option: Any, count: int, argument: str) -> list[Any]:
+    if not isinstance(option, (list, tuple)):
+        return [option] * count
+    if len(option) != count:
+        raise value_error(argument, f"{len(option)} numbers, {list(option)}, for {count} dims")
+    return list(option)
 
 
 def _pool(x: Data[Any], mode: str, dim: Dim, windows: Windows, out: Dim, empty: Any) -> Data[Any]:
@@ -342,18 +342,18 @@ def _pool(x: Data[Any], mode: str, dim: Dim, windows: Windows, out: Dim, empty: 
     total = int(counts.sum())
     is_cut = not windows.left and windows.stride == windows.size
     if windows.dilation == 1 and is_cut and (counts * windows.size == level.lengths).all():
-        inside = equal_lengths(total, windows.size)
+        width_level = equal_lengths(total, windows.size)
     elif windows.dilation == 1:
-        rows, inside = _spans(rows, level, counts, windows)
+        rows, width_level = _spans(rows, level, counts, windows)
     else:
         positions = windows.positions(level)
-        inside = Level.from_lengths((positions >= 0).sum(1))
+        width_level = Level.from_lengths((positions >= 0).sum(1))
         rows = backend.take_rows(rows, positions[positions >= 0])
     front = [*x._shape.dims[:k], out]
-    width = Dim(name="window")._bound(inside.lengths, front) if front else out
-    taken = with_dims(x, k, rows, [out, width])
+    width = Dim(name="window")._bound(width_level.lengths, front) if front else out
+    patches = with_dims(x, k, rows, [out, width])
     options = {} if empty is ... else {"empty": empty}
-    return reduce(taken, mode, width, **options)
+    return reduce(patches, mode, width, **options)
 
 
 def _spans(rows: Any, level: Level, counts: Any, windows: Windows) -> tuple[Any, Level]:
@@ -364,5 +364,5 @@ def _spans(rows: Any, level: Level, counts: Any, windows: Windows) -> tuple[Any,
     ends = np.clip(first + windows.size, 0, level.lengths[ids])
     begins = np.minimum(np.maximum(first, 0), ends)
     pairs = np.stack([begins, ends], axis=1).reshape(-1)
-    spanned: tuple[Any, Level] = backend_of(rows).spans(rows, level, groups, pairs)
-    return spanned
+    result: tuple[Any, Level] = backend_of(rows).spans(rows, level, groups, pairs)
+    return result

@@ -28,7 +28,7 @@ def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]])
         if not isinstance(sample, Mapping):
             raise type_error(f"samples[{i}]", f"expected a dict, got {type(sample).__name__}")
     bound: dict[Dim, Dim] = {}
-    made = {}
+    result = {}
     for key, spec in specs.items():
         values = [_value_of(key, spec, sample, i) for i, sample in enumerate(rows)]
         try:
@@ -37,8 +37,8 @@ def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]])
             raise name_place(name_item(error, ""), repr(key)) from None
         for dim in data._shape.dims:
             bound.setdefault(dim, dim)
-        made[key] = data
-    return made
+        result[key] = data
+    return result
 
 
 def _value_of(key: str, spec: DataSpec, sample: Mapping[str, Any], i: int) -> Any:
@@ -75,13 +75,13 @@ def _unify_samples(values: list[Any]) -> list[Any]:
     first = next((value for value in values if is_array(value)), None)
     if first is None or all(map(is_array, values)):
         return values
-    alike = []
+    result = []
     for value in values:
         if not is_array(value):
             array = np.asarray(value) if np.size(value) else np.zeros((0, *first.shape[1:]), np.bool_)
             value = backend_of(first).like(array, first) if is_tensor(first) else array
-        alike.append(value)
-    return alike
+        result.append(value)
+    return result
 
 
 def _pad_rectangles(
@@ -92,7 +92,7 @@ def _pad_rectangles(
     counts = np.cumprod(sizes, 1)
     inner = [Level(sizes[:, k].repeat(counts[:, k - 1])) for k in range(1, front)]
     batch = batch if batch.is_defined else batch.bind(len(arrays))
-    each = [
+    new_dims = [
         dim.bind(sizes[:, k], batch) if k < front and not dim.is_defined else dim
         for k, dim in enumerate(dims)
     ]
@@ -101,4 +101,4 @@ def _pad_rectangles(
         for array, count in zip(arrays, counts[:, -1], strict=True)
     ]
     values = backend_of(rows[0]).concat(rows)
-    return from_levels(values, (Level(sizes[:, 0]), *inner), [batch, *each], **facts)
+    return from_levels(values, (Level(sizes[:, 0]), *inner), [batch, *new_dims], **facts)

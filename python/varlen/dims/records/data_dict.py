@@ -64,14 +64,14 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
 
     def __init__(self, data: Mapping[str, Data[Any]]) -> None:
         self._data: dict[str, Data[Any]] = dict(as_mapping(data, "data", "keys to Data"))
-        known: dict[Dim, tuple[Dim, str]] = {}
+        owners: dict[Dim, tuple[Dim, str]] = {}
         for key, value in self._data.items():
             if not isinstance(key, str):
                 raise type_error("data", f"keys are strings, got {key!r}")
             if not isinstance(value, Data):
                 raise type_error(f"data[{key!r}]", f"expected a Data, got {type(value).__name__}")
             for dim in value._shape.dims:
-                other, first = known.setdefault(dim, (dim, key))
+                other, first = owners.setdefault(dim, (dim, key))
                 if other is not dim:
                     _check_same(other, first, dim, key)
 
@@ -129,10 +129,10 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         return next((device_of(data._values) for data in self._data.values()), "cpu")
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
-        moved = {key: data._move(move) for key, data in self._data.items()}
-        if all(map(lambda a, b: a is b, moved.values(), self._data.values())):
+        columns = {key: data._move(move) for key, data in self._data.items()}
+        if all(map(lambda a, b: a is b, columns.values(), self._data.values())):
             return self
-        return type(self)(moved)
+        return type(self)(columns)
 
     def record_stream(self, stream: Any) -> None:
         """Tell torch's allocator that a stream uses tensors made on another stream.
@@ -315,9 +315,9 @@ def _check_same(one: Dim, first: str, other: Dim, second: str) -> None:
 
 def all_dims(groups: Any) -> tuple[Dim, ...]:
     """Dims of several groups, and of classes, each once."""
-    found: dict[Dim, None] = {}
+    result: dict[Dim, None] = {}
     for dims, sparse in groups:
-        found |= dict.fromkeys(dims)
+        result |= dict.fromkeys(dims)
         if sparse is not None:
-            found.setdefault(sparse)
-    return tuple(found)
+            result.setdefault(sparse)
+    return tuple(result)

@@ -37,22 +37,22 @@ def from_joint(joint: Any, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
             for name, dim in zip(view.names, view.dims, strict=True)
             if dim >= 0
         }
-        shared = tuple([view.level(k) for k in range(1, view.depth + 1)])
+        base_levels = tuple([view.level(k) for k in range(1, view.depth + 1)])
     elif isinstance(joint, Mapping):
         columns = {
             name: (value._values, value._levels) if isinstance(value, RaggedBase) else (value, ())
             for name, value in joint.items()
         }
-        shared = max((levels for _, levels in columns.values()), key=len, default=())
+        base_levels = max((levels for _, levels in columns.values()), key=len, default=())
     else:
         raise type_error("joint", f"expected a joint dict, got {type(joint).__name__}")
-    given = level_dims(len(shared)) if dims is None else check_dims(dims)
-    if len(given) <= len(shared):
+    dim_list = level_dims(len(base_levels)) if dims is None else check_dims(dims)
+    if len(dim_list) <= len(base_levels):
         raise value_error(
-            "dims", f"expected {len(shared) + 1}, the rows' and one a level, got {describe(given)}"
+            "dims", f"expected {len(base_levels) + 1}, the rows' and one a level, got {describe(dim_list)}"
         )
     specs = {
-        name: spec_of_column(name, given[: len(levels) + 1], values.shape[1:], words.get(name))
+        name: spec_of_column(name, dim_list[: len(levels) + 1], values.shape[1:], words.get(name))
         for name, (values, levels) in columns.items()
     }
     return columns_as_data(columns, specs)
@@ -66,11 +66,11 @@ def spec_of_column(
     Axes of rows and classes get new dims, which are named as the key.
     """
     if len(sizes) == 1:
-        behind = [Dim(name=name, size=sizes[0], kind="feature")]
+        axis_dims = [Dim(name=name, size=sizes[0], kind="feature")]
     else:
-        behind = [Dim(name=f"{name}{k}", size=size) for k, size in enumerate(sizes)]
+        axis_dims = [Dim(name=f"{name}{k}", size=size) for k, size in enumerate(sizes)]
     sparse = None if words is None else Dim(name=name, kind="feature", vocab=list(words))
-    return DataSpec([*dims, *behind], sparse_dim=sparse)
+    return DataSpec([*dims, *axis_dims], sparse_dim=sparse)
 
 
 def columns_as_data(
@@ -78,17 +78,17 @@ def columns_as_data(
 ) -> dict[str, Data[Any]]:
     """A Data for each key, of values under the first levels; dims without lengths are bound once."""
     bound: dict[Dim, Dim] = {}
-    made = {}
+    result = {}
     for name, (values, levels) in columns.items():
         spec = specs[name]
         dims = [bound.get(dim, dim) for dim in spec.dims]
         try:
-            made[name] = from_levels(values, levels, dims, name=name, dtype=spec.dtype, **spec.facts)
+            result[name] = from_levels(values, levels, dims, name=name, dtype=spec.dtype, **spec.facts)
         except (TypeError, ValueError) as error:
             raise name_place(name_item(error, ""), repr(name)) from None
-        for dim in made[name]._shape.dims:
+        for dim in result[name]._shape.dims:
             bound.setdefault(dim, dim)
-    return made
+    return result
 
 
 def joint_of(batch: Mapping[str, Data[Any]]) -> Joint:

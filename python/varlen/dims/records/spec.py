@@ -79,18 +79,18 @@ class DataSpec:
         available_for_inference: bool = True,
         default: Any = None,
     ) -> None:
-        each = tuple(check_dims(dims))
-        for k, dim in enumerate(each):
-            if dim in each[:k]:
-                raise value_error("dims", f"'{dim.name}' is twice in {describe(each)}")
+        dim_list = tuple(check_dims(dims))
+        for k, dim in enumerate(dim_list):
+            if dim in dim_list[:k]:
+                raise value_error("dims", f"'{dim.name}' is twice in {describe(dim_list)}")
         for word, role in (("time_dim", time_dim), ("feature_dim", feature_dim)):
-            if role is not None and role not in each:
-                raise value_error(word, f"{role!r} is not among {describe(each)}")
+            if role is not None and role not in dim_list:
+                raise value_error(word, f"{role!r} is not among {describe(dim_list)}")
         if sparse_dim is not None:
             check_dim(sparse_dim, "sparse_dim")
-        said = (sparse_dim, feature_dim, time_dim, as_bool(available_for_inference, WORDS[5]), default)
+        facts = (sparse_dim, feature_dim, time_dim, as_bool(available_for_inference, WORDS[5]), default)
         name = None if dtype is None else dtype_name(dtype)
-        for word, value in zip(WORDS, (each, name, *said), strict=True):
+        for word, value in zip(WORDS, (dim_list, name, *facts), strict=True):
             object.__setattr__(self, word, value)
 
     @property

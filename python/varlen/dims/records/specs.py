@@ -194,8 +194,8 @@ def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
         raise error_of(TypeError, "", reason, context=repr(key))
 
 
-def _spec_of(key: str, given: Any) -> DataSpec:
-    words = dict(as_mapping(given, f"specs[{key!r}]", "arguments of DataSpec to what they are"))
+def _spec_of(key: str, value: Any) -> DataSpec:
+    words = dict(as_mapping(value, f"specs[{key!r}]", "arguments of DataSpec to what they are"))
     if "dim_tags" in words:
         words["dims"] = words.pop("dim_tags")
     for word in words:

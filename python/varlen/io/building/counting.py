@@ -30,11 +30,11 @@ def name_of(partition: Any, number: int) -> str:
 
 
 def count_piece(
-    account: Account, name: str, rows: Any, fixed: Mapping[str, tuple[int, ...]] | None = None
+    account: Account, name: str, rows: Any, row_shapes: Mapping[str, tuple[int, ...]] | None = None
 ) -> None:
     """Rows and values of what `Writer.append` takes: a joint dict, a table, a mapping to arrays or lists.
 
-    `fixed` are the sizes of keys whose innermost lists become fixed dims.
+    `row_shapes` are the sizes of keys whose innermost lists become fixed dims.
 
     >>> account = Account()
     >>> count_piece(account, "a.csv", {"x": [[1, 2], []], "t": np.array([5, 6])})
@@ -55,21 +55,21 @@ def count_piece(
 
         table = as_table(rows)
         account.add_file(name, table.num_rows)
-        count_table(account, table, {}, fixed)
+        count_table(account, table, {}, row_shapes)
         return
     if not isinstance(rows, Mapping):
         rows = getattr(rows, "tensors", {})
     count = 0
     for full, value in rows.items():
-        at, key = split_name(str(full))
-        if at is not None and key == "bounds" and at > 0:
-            count = len(value) if at == 1 else count
-        elif at is None or at >= 0:
-            leaves = _leaves(value, (fixed or {}).get(key)) if at is None else value
+        own_dim, key = split_name(str(full))
+        if own_dim is not None and key == "bounds" and own_dim > 0:
+            count = len(value) if own_dim == 1 else count
+        elif own_dim is None or own_dim >= 0:
+            leaves = _leaves(value, (row_shapes or {}).get(key)) if own_dim is None else value
             tally = account.column(key).source
             tally.values += leaves if isinstance(leaves, int) else len(leaves)
             _count_distinct(tally, leaves)
-            count = count if at else len(value)
+            count = count if own_dim else len(value)
     account.add_file(name, count)
 
 
@@ -87,10 +87,10 @@ def _count_distinct(tally: Tally, leaves: Any) -> None:
         tally.count_distinct(None)
 
 
-def _leaves(value: Any, fixed: tuple[int, ...] | None = None) -> Any:
+def _leaves(value: Any, row_shape: tuple[int, ...] | None = None) -> Any:
     """What lies in the last of nested lists, or an array; of arrays in lists and of fixed dims how many."""
-    if fixed and math.prod(fixed) and isinstance(value, (list, tuple)):
-        return _numbers(value) // math.prod(fixed)
+    if row_shape and math.prod(row_shape) and isinstance(value, (list, tuple)):
+        return _numbers(value) // math.prod(row_shape)
     while isinstance(value, (list, tuple)):
         if value and all(isinstance(item, np.ndarray) for item in value):
             return sum(map(len, value))

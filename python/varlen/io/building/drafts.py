@@ -38,10 +38,10 @@ def make_draft(draft: Draft, partition: Any) -> int:
     metadata = {FINGERPRINT: draft.fingerprint}
     account, name = Account(), name_of(partition, draft.number)
     schema = draft.options.get("schema")
-    fixed = {n: c.trailing for n, c in schema.items()} if isinstance(schema, Schema) else None
+    row_shapes = {n: c.trailing for n, c in schema.items()} if isinstance(schema, Schema) else None
     with Writer(draft.path, metadata=metadata, account=account, **draft.options) as writer:
         for piece in [rows] if isinstance(rows, Mapping) or not hasattr(rows, "__next__") else rows:
-            count_piece(account, name, piece, fixed)
+            count_piece(account, name, piece, row_shapes)
             writer.append(piece)
     return writer.rows
 
@@ -69,7 +69,7 @@ def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple
 def write_shard(shard: Shard, partition: Any = None) -> int:
     """Writes rows again, with the dtypes and words of all, and gives their number."""
     file = open_file(shard.source)
-    own = {name: each for name, each in shard.words.items() if name in file.fields}
+    own = {name: vocabulary for name, vocabulary in shard.words.items() if name in file.fields}
     save(
         shard.path,
         _entries(file, shard),
@@ -89,8 +89,8 @@ def _entries(file: File, shard: Shard) -> dict[str, Any]:
     for name, field in file.fields.items():
         values, words = joint.values(name), shard.words.get(name)
         if words is not None:
-            known = {word: i for i, word in enumerate(words)}
-            ids = np.array([known[word] for word in field.vocabulary or ()], id_dtype(len(words)))
+            id_map = {word: i for i, word in enumerate(words)}
+            ids = np.array([id_map[word] for word in field.vocabulary or ()], id_dtype(len(words)))
             values = ids[values] if values.size else values.astype(ids.dtype)
         entries[f"dim{field.dim}/{name}"] = cast_exactly(f"key {name!r}", values, shard.dtypes[name])
     return entries

@@ -58,8 +58,8 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _number(found: Found) -> int:
-    number, error, trace = found
+def _number(outcome: Found) -> int:
+    number, error, trace = outcome
     if error is not None:
         error.__cause__ = Trace(trace) if trace else None
         raise TaskError(number, error)
@@ -98,8 +98,8 @@ def as_partitions(partitions: Any) -> list[Any]:
     """The partitions of a collection of Dask or a Dataset of Ray, or those of a list."""
     library = _library(partitions)
     if library == "dask":
-        delayed = partitions.to_delayed()
-        return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
+        parts = partitions.to_delayed()
+        return list(parts.ravel() if hasattr(parts, "ravel") else parts)
     if library == "ray":
         blocks = partitions.materialize().iter_internal_ref_bundles()
         return [ref for bundle in blocks for ref in bundle.block_refs]
@@ -121,16 +121,16 @@ def _work(pipe: Any) -> None:
     """The loop of a worker process: a task comes, what was found goes back."""
     while True:
         try:
-            given = pipe.recv()
+            message = pipe.recv()
         except (EOFError, ConnectionResetError):
             return  # whoever gave the tasks has given up, and says why
         except Exception as error:
             what = f"{error}; a worker process imports what it is given, from modules"
             pipe.send((-1, type_error("", what), ""))
             continue
-        if given is None:
+        if message is None:
             return
-        pipe.send(_guard(*given))
+        pipe.send(_guard(*message))
 
 
 def _begin(pipe: Any) -> None:
@@ -149,10 +149,10 @@ class _Worker:
         self.process = context.Process(target=_begin, args=(other,), daemon=True)
         self.process.start()
         other.close()
-        self.at: tuple[Any, Any, int] | None = None
+        self.task: tuple[Any, Any, int] | None = None
 
     def give(self, task: Task, job: Any, partition: Any, attempt: int) -> None:
-        self.at = job, partition, attempt
+        self.task = job, partition, attempt
         try:
             self.pipe.send((task, job, partition))
         except OSError:
@@ -172,39 +172,39 @@ class _Processes:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._idle: list[_Worker] = []
-        self._answered = False
+        self._has_answer = False
 
     def run(self, task: Task, tasks: Tasks) -> Iterator[int]:
         from multiprocessing.connection import wait
 
-        waiting = [(job, partition, 1) for job, partition in reversed(tasks)]
+        queue = [(job, partition, 1) for job, partition in reversed(tasks)]
         while len(self._idle) < min(self._workers, len(tasks)):
             self._idle.append(_Worker())
         busy: dict[Any, _Worker] = {}
         try:
-            while waiting or busy:
-                while waiting and self._idle:
+            while queue or busy:
+                while queue and self._idle:
                     worker = self._idle.pop()
                     busy[worker.pipe] = worker
-                    worker.give(task, *waiting.pop())
+                    worker.give(task, *queue.pop())
                 for pipe in wait(list(busy)):
                     worker = busy.pop(pipe)
-                    assert worker.at is not None
-                    job, partition, attempt = worker.at
+                    assert worker.task is not None
+                    job, partition, attempt = worker.task
                     try:
                         _, error, trace = worker.pipe.recv()
                     except (EOFError, OSError):
                         worker.process.join()
                         if attempt == ATTEMPTS:
                             code = worker.process.exitcode
-                            hint = _NO_GUARD if code == 1 and not self._answered else ""
+                            hint = _NO_GUARD if code == 1 and not self._has_answer else ""
                             text = f"its worker ended with code {code}, {ATTEMPTS} times{hint}"
-                            ended = LostWorkerError(text)
-                            raise TaskError(job[0], ended) from None
-                        waiting.append((job, partition, attempt + 1))
+                            failure = LostWorkerError(text)
+                            raise TaskError(job[0], failure) from None
+                        queue.append((job, partition, attempt + 1))
                         self._idle.append(_Worker())
                         continue
-                    self._answered = True
+                    self._has_answer = True
                     self._idle.append(worker)
                     yield _number((job[0], error, trace))
         finally:
@@ -223,24 +223,24 @@ class _Processes:
 def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
     import dask
 
-    waiting = [dask.delayed(_guard, pure=False)(task, job, partition) for job, partition in tasks]
+    calls = [dask.delayed(_guard, pure=False)(task, job, partition) for job, partition in tasks]
     distributed: Any = sys.modules.get("distributed")
     if hasattr(client, "compute"):
-        found = client
+        cluster = client
     else:
         try:
-            found = None if distributed is None else distributed.get_client()
+            cluster = None if distributed is None else distributed.get_client()
         except ValueError:
-            found = None
-    if found is None:
-        yield from map(_number, dask.compute(*waiting))
+            cluster = None
+    if cluster is None:
+        yield from map(_number, dask.compute(*calls))
         return
-    yield from _on_cluster(found, waiting, [job[0] for job, _ in tasks])
+    yield from _on_cluster(cluster, calls, [job[0] for job, _ in tasks])
 
 
-def _on_cluster(client: Any, waiting: list[Any], numbers: list[int]) -> Iterator[int]:
+def _on_cluster(client: Any, calls: list[Any], numbers: list[int]) -> Iterator[int]:
     """Tasks on a Dask cluster. It suspects all that a lost worker held: those are run again, each alone."""
-    futures = client.compute(waiting, retries=ATTEMPTS - 1)
+    futures = client.compute(calls, retries=ATTEMPTS - 1)
     which = {future.key: i for i, future in enumerate(futures)}
     suspects = []
     try:
@@ -252,7 +252,7 @@ def _on_cluster(client: Any, waiting: list[Any], numbers: list[int]) -> Iterator
                 continue
             yield _number(result)
         for i in suspects:
-            yield from _on_cluster(client, waiting[i : i + 1], numbers[i : i + 1])
+            yield from _on_cluster(client, calls[i : i + 1], numbers[i : i + 1])
     finally:
         client.cancel(futures)
 
@@ -261,13 +261,13 @@ def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
     import ray
 
     remote = ray.remote(max_retries=ATTEMPTS - 1)(_guard)
-    waiting = {remote.remote(task, job, partition): job[0] for job, partition in tasks}
+    calls = {remote.remote(task, job, partition): job[0] for job, partition in tasks}
     try:
-        while waiting:
-            [first], _ = ray.wait(list(waiting))
-            yield _number(_result(waiting.pop(first), functools.partial(ray.get, first)))
+        while calls:
+            [first], _ = ray.wait(list(calls))
+            yield _number(_result(calls.pop(first), functools.partial(ray.get, first)))
     finally:
-        for ref in waiting:
+        for ref in calls:
             ray.cancel(ref)
 
 

@@ -70,10 +70,10 @@ def _lock(lock: str, path: str) -> int:
 def is_complete(path: str, drafts: Sequence[Draft]) -> bool:
     """Whether the folder holds the data set of these partitions, whole, and nothing is under way."""
     try:
-        listed = read_index(os.path.join(path, INDEX))
+        shards = read_index(os.path.join(path, INDEX))
     except (FileNotFoundError, NotADirectoryError, FileFormatError):
         return False
-    if [shard.path for shard in listed] != [shard_path(path, draft.number) for draft in drafts]:
+    if [shard.path for shard in shards] != [shard_path(path, draft.number) for draft in drafts]:
         return False
     for draft in drafts:
         if os.path.exists(draft.path) or os.path.exists(waiting_path(path, draft.number)):
@@ -92,14 +92,14 @@ def has_shard(path: str, draft: Draft) -> bool:
 def check_folder(path: str, drafts: Sequence[Draft]) -> None:
     """Refuse shards that this build would not write itself."""
     own = {os.path.basename(shard_path(path, draft.number)): draft for draft in drafts}
-    for each in sorted(glob.glob(os.path.join(glob.escape(path), "*.nrt"))):
-        name = os.path.basename(each)
-        found = fingerprint_of(open_file(each))
-        if name not in own or found is None:
+    for file in sorted(glob.glob(os.path.join(glob.escape(path), "*.nrt"))):
+        name = os.path.basename(file)
+        fingerprint = fingerprint_of(open_file(file))
+        if name not in own or fingerprint is None:
             raise FileExistsError(17, f"the folder holds {name}, which is not of this build", path)
-        wanted = own[name].fingerprint
-        if found != wanted:
-            same_options = found.partition("-")[2] == wanted.partition("-")[2]
+        expected = own[name].fingerprint
+        if fingerprint != expected:
+            same_options = fingerprint.partition("-")[2] == expected.partition("-")[2]
             what = "another partition" if same_options else "another make or other options"
             text = f"the folder holds {name}, which was made of {what}; give another folder, or delete it"
             raise FileExistsError(17, text, path)
@@ -132,21 +132,21 @@ def publish(
     there yet, which readers refuse. Where there is one, names that it does not list come first.
     """
     names = {ready[number]: shard_path(path, number) for number in sorted(ready)}
-    is_new = {waiting: not os.path.exists(name) for waiting, name in names.items()}
+    is_new = {source: not os.path.exists(name) for source, name in names.items()}
     if os.path.exists(os.path.join(path, INDEX)):
-        for waiting, name in names.items():
-            if is_new[waiting]:
-                os.replace(waiting, name)
+        for source, name in names.items():
+            if is_new[source]:
+                os.replace(source, name)
     write_index(path, shards, fields, durable, account)
-    for waiting, name in names.items():
-        if os.path.exists(waiting):
-            os.replace(waiting, name)
+    for source, name in names.items():
+        if os.path.exists(source):
+            os.replace(source, name)
     if durable:
         atomic.sync_folder(path)
     for draft in drafts:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(draft.path)
     for name in ("..part-*.draft", "..part-*.shard", f".{INDEX}"):
-        for left in glob.glob(os.path.join(glob.escape(path), f"{name}.*{atomic.SUFFIX}")):
+        for stray in glob.glob(os.path.join(glob.escape(path), f"{name}.*{atomic.SUFFIX}")):
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(left)  # of a process that was killed while it wrote
+                os.unlink(stray)  # of a process that was killed while it wrote

@@ -134,7 +134,7 @@ def build(
         given_words = (
             {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
         )
-        words = {name: tuple(words_of(name, each)) for name, each in given_words.items()}
+        words = {name: tuple(words_of(name, word_list)) for name, word_list in given_words.items()}
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
         options = {
             "schema": schema if isinstance(schema, Schema) else dtypes_of(schema),
@@ -152,18 +152,18 @@ def build(
         os.makedirs(path, exist_ok=True)
         with lock_folder(path):
             check_folder(path, drafts)
-            there = {draft.number for draft in drafts if has_shard(path, draft)}
-            wanted = [
+            reuse = {draft.number for draft in drafts if has_shard(path, draft)}
+            tasks = [
                 (draft, part)
                 for draft, part in zip(drafts, parts, strict=True)
-                if draft.number not in there and not is_whole(draft)
+                if draft.number not in reuse and not is_whole(draft)
             ]
-            _run(run, make_draft, wanted, "partitions" if show else None)
-            sources = [shard_path(path, d.number) if d.number in there else d.path for d in drafts]
+            _run(run, make_draft, tasks, "partitions" if show else None)
+            sources = [shard_path(path, d.number) if d.number in reuse else d.path for d in drafts]
             files = [open_file(source) for source in sources]
             dtypes, words, fields = _agree(files, words)
             ready = {
-                i: file.path for i, file in enumerate(files) if i not in there and agrees(file, dtypes, words)
+                i: file.path for i, file in enumerate(files) if i not in reuse and agrees(file, dtypes, words)
             }
             intent = schema if isinstance(schema, Schema) else None
             shards = [
@@ -173,36 +173,36 @@ def build(
             ]
             _run(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
             ready.update((shard.number, shard.path) for shard in shards)
-            listed = [
+            entries = [
                 Listed(shard_path(path, i), file.count, os.stat(ready.get(i, file.path)).st_size)
                 for i, file in enumerate(files)
             ]
             account = _account(files, [ready.get(i, file.path) for i, file in enumerate(files)], words)
-            publish(path, ready, listed, fields, drafts, durable, account)
+            publish(path, ready, entries, fields, drafts, durable, account)
     return open_shards(path)
 
 
 def _account(files: Sequence[File], paths: list[str], words: Mapping[str, tuple[str, ...]]) -> Account | None:
     """The accounts of all partitions together, checked against the shards; None where a shard has none."""
     parts = [file.account for file in files]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+    accounts = [part for part in parts if part is not None]
+    if len(accounts) < len(parts):
         return None
-    account = sum(known[1:], known[0])
+    account = sum(accounts[1:], accounts[0])
     account.set_result(*read_all_written(paths), words)
     account.check()
     return account
 
 
-def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | None) -> None:
+def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], unit: str | None) -> None:
     """All tasks, with a bar of progress where it is wanted."""
-    done: Iterator[int] = engine(task, tasks) if tasks else iter(())
-    if shown is not None:
+    results: Iterator[int] = engine(task, tasks) if tasks else iter(())
+    if unit is not None:
         from tqdm.auto import tqdm
 
-        done = iter(tqdm(done, total=len(tasks), unit=f" {shown}"))
+        results = iter(tqdm(results, total=len(tasks), unit=f" {unit}"))
     try:
-        for _ in done:
+        for _ in results:
             pass
     except TaskError as failed:
         error = failed.error
@@ -214,10 +214,10 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | 
 
 
 def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
-    said = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
-    plain = repr([(name, str(options[name])) for name in said])
-    both = (_identity(part) + str(number).encode(), _name_of(make) + plain.encode())
-    fingerprint = "-".join(hashlib.blake2b(text, digest_size=16).hexdigest() for text in both)
+    names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
+    plain = repr([(name, str(options[name])) for name in names])
+    texts = (_identity(part) + str(number).encode(), _name_of(make) + plain.encode())
+    fingerprint = "-".join(hashlib.blake2b(text, digest_size=16).hexdigest() for text in texts)
     return Draft(number, draft_path(path, number), fingerprint, make, options)
 
 
@@ -251,46 +251,46 @@ def _agree(
     """The dtype of each key, the words of those that have some, and the fields of the index."""
     fields: dict[str, Field] = {}
     with_values: set[str] = set()
-    known = {name: {word: i for i, word in enumerate(each)} for name, each in words.items()}
+    id_map = {name: {word: i for i, word in enumerate(word_list)} for name, word_list in words.items()}
     for i, file in enumerate(files):
         if fields and file.names and set(file.fields) != set(fields):
             differ = sorted(set(file.fields) ^ set(fields))
             keys = f"{sorted(file.fields)}, not {sorted(fields)}"
             raise error_of(ValueError, "", f"has keys {keys}: {differ} differ", context=f"partition {i}")
-        for name, found in file.fields.items():
-            has_values = file.layout.rows[found.dim] > 0
+        for name, entry in file.fields.items():
+            has_values = file.layout.rows[entry.dim] > 0
             try:
-                fields[name] = _join_fields(fields.get(name), found, name in with_values, has_values)
+                fields[name] = _join_fields(fields.get(name), entry, name in with_values, has_values)
             except ValueError as error:
                 raise name_place(error, f"partition {i}: key {name!r} does not fit those before") from None
             if has_values:
                 with_values.add(name)
-            if found.vocabulary is not None:
-                ids = known.setdefault(name, {})
-                for word in found.vocabulary:
+            if entry.vocabulary is not None:
+                ids = id_map.setdefault(name, {})
+                for word in entry.vocabulary:
                     ids.setdefault(word, len(ids))
-    lists = {name: tuple(known[name]) for name, field in fields.items() if field.vocabulary is not None}
-    for name, each in lists.items():
-        dtype = id_dtype(len(each))
-        fields[name] = replace(fields[name], dtype=dtype, tag=f"U{8 * dtype.itemsize}", vocabulary=each)
+    lists = {name: tuple(id_map[name]) for name, field in fields.items() if field.vocabulary is not None}
+    for name, word_list in lists.items():
+        dtype = id_dtype(len(word_list))
+        fields[name] = replace(fields[name], dtype=dtype, tag=f"U{8 * dtype.itemsize}", vocabulary=word_list)
     return {name: field.dtype for name, field in fields.items()}, lists, fields
 
 
-def _join_fields(before: Field | None, found: Field, had_values: bool, has_values: bool) -> Field:
+def _join_fields(first: Field | None, entry: Field, had_values: bool, has_values: bool) -> Field:
     """The field of the partitions so far; without a value, any dtype and any words fit."""
-    bare = replace(found, vocabulary=None if found.vocabulary is None else ())
-    if before is None:
+    bare = replace(entry, vocabulary=None if entry.vocabulary is None else ())
+    if first is None:
         return bare
     if not (had_values and has_values):
-        kind = bare if has_values else before
+        kind = bare if has_values else first
         bare = replace(bare, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
-        before = replace(before, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
-    elif (bare.vocabulary is None) != (before.vocabulary is None):
+        first = replace(first, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
+    elif (bare.vocabulary is None) != (first.vocabulary is None):
         raise value_error("", "it has no words" if bare.vocabulary is None else "it has words")
-    conflict = before.conflict(bare, words=False, widen=True)
+    conflict = first.conflict(bare, words=False, widen=True)
     if conflict:
         raise value_error("", f"it has {conflict}")
-    joined = before.joined(bare)
-    if joined.dtype.kind == "f" and not {before.dtype.kind, bare.dtype.kind} & {"f", "V"}:
-        raise value_error("", f"no dtype holds both {before.dtype} and {bare.dtype}", "name one in schema")
-    return joined
+    union = first.join(bare)
+    if union.dtype.kind == "f" and not {first.dtype.kind, bare.dtype.kind} & {"f", "V"}:
+        raise value_error("", f"no dtype holds both {first.dtype} and {bare.dtype}", "name one in schema")
+    return union

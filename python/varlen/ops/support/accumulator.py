@@ -72,19 +72,19 @@ def accumulate(
     if type(overflow) is not str or overflow not in ("wrap", "raise"):
         raise value_error("overflow", f"expected 'wrap' or 'raise', got {short(overflow)}")
     backend = backend_of(values)
-    given, kind = integers_of(values.dtype), values.dtype
+    integers, kind = integers_of(values.dtype), values.dtype
     if dtype is None:
-        wanted = _INTEGERS[given.wide] if given else None
+        target = _INTEGERS[integers.wide] if integers else None
     else:
         if getattr(kind, "kind", "f") in _NOT_NUMBERS:
             raise type_error("dtype", f"expected numbers to accumulate in {dtype}, got {kind}")
         kind = backend.to_dtype(values[:0], dtype).dtype
         if getattr(kind, "kind", "f") in _NOT_NUMBERS:
             raise type_error("dtype", f"expected a dtype of numbers, got {kind}")
-        wanted = integers_of(kind)
-        if wanted is not None and wanted.name == "bool":
-            wanted = None
-    is_whole = given is not None and wanted is not None and op in ("sum", "prod")
+        target = integers_of(kind)
+        if target is not None and target.name == "bool":
+            target = None
+    is_whole = integers is not None and target is not None and op in ("sum", "prod")
     if overflow == "raise" and not is_whole:
         raise type_error(
             "overflow",
@@ -92,16 +92,16 @@ def accumulate(
         )
     empty = options.get("empty")
     if (
-        wanted is not None
+        target is not None
         and isinstance(empty, (int, float, np.number))
-        and not wanted.low <= empty <= wanted.high
+        and not target.low <= empty <= target.high
     ):
-        raise value_error("empty", f"{empty} does not fit {wanted.name}")
+        raise value_error("empty", f"{empty} does not fit {target.name}")
     # Sums and products of integers are the same modulo 2 to their bits, whenever they are narrowed.
     rows = values if is_whole else backend.to_dtype(values, dtype)
     result = _run(verb, op, rows, level, options)
-    if overflow == "raise" and wanted is not None:
-        _refuse_lost(verb, op, values, level, options, result, wanted, where)
+    if overflow == "raise" and target is not None:
+        _refuse_lost(verb, op, values, level, options, result, target, where)
     if dtype is not None:
         result = backend.to_dtype(result, dtype)
     return result if out is None else backend.assign(out, result)
@@ -115,22 +115,22 @@ def _refuse_lost(
     level: Level,
     options: dict[str, Any],
     result: Any,
-    wanted: Integers,
+    target: Integers,
     where: str,
 ) -> None:
     """Refuse the first number beyond the integers that are wanted; `result` is right modulo 2**64."""
-    given: Any = integers_of(values.dtype)
-    if op == "sum" and _holds(wanted, given.low, given.high, level.longest):
+    integers: Any = integers_of(values.dtype)
+    if op == "sum" and _holds(target, integers.low, integers.high, level.longest):
         return
     rows, backend = values, backend_of(values)
     if backend.device_of(values) == "cpu":
         rows = _host_numbers(values)
-        if not rows.size or (op == "sum" and _holds(wanted, int(rows.min()), int(rows.max()), level.longest)):
+        if not rows.size or (op == "sum" and _holds(target, int(rows.min()), int(rows.max()), level.longest)):
             return
-    numbers = _host_numbers(result).astype(wanted.wide, copy=False)
+    numbers = _host_numbers(result).astype(target.wide, copy=False)
     count_rounds = _rounds_of_sums if op == "sum" else _rounds_of_products
     rounds, number_at = count_rounds(verb, rows, level, options, numbers)
-    is_lost = (rounds != 0) | (numbers < wanted.low) | (numbers > wanted.high)
+    is_lost = (rounds != 0) | (numbers < target.low) | (numbers > target.high)
     if not is_lost.any():
         return
     place = tuple(np.argwhere(is_lost)[0].tolist())
@@ -145,7 +145,7 @@ def _refuse_lost(
     raise error_of(
         OverflowError,
         "",
-        f"{number} in {where} is beyond {wanted.name}, which holds {wanted.low} to {wanted.high}",
+        f"{number} in {where} is beyond {target.name}, which holds {target.low} to {target.high}",
         f"pass dtype='{holder}, or overflow='wrap'",
         context=f"{op if verb == 'reduce' else f'cum{op}'}",
     )
@@ -216,6 +216,6 @@ def _fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof:
     return rows if out is None else backend.assign(out, rows)
 
 
-def _holds(wanted: Integers, low: int, high: int, count: int) -> bool:
+def _holds(integers: Integers, low: int, high: int, count: int) -> bool:
     """Whether integers hold all sums of up to so many numbers of a range."""
-    return wanted.low <= min(low, 0) * count and max(high, 0) * count <= wanted.high
+    return integers.low <= min(low, 0) * count and max(high, 0) * count <= integers.high

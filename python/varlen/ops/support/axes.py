@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 def axes_of(axis: Any, ndim: int) -> list[int]:
     """One axis or several, counted from the outermost, in ascending order."""
-    each = axis if isinstance(axis, (tuple, list)) else (axis,)
-    found = sorted(axis_of(one, ndim) for one in each)
-    if not found or len(set(found)) < len(found):
+    items = axis if isinstance(axis, (tuple, list)) else (axis,)
+    result = sorted(axis_of(one, ndim) for one in items)
+    if not result or len(set(result)) < len(result):
         raise value_error("axis", f"expected one or several, each once, got {axis!r}")
-    return found
+    return result
 
 
 def rows_along_axes(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Level, Levels, bool]:
     """What lies along some axes as sequences of rows, in the order of the values."""
     depth = len(levels)
-    ragged = [axis for axis in axes if axis <= depth]
+    level_axes = [axis for axis in axes if axis <= depth]
     wide = [axis - depth for axis in axes if axis > depth]
     times = math.prod([values.shape[axis] for axis in wide])
     if wide:
@@ -42,18 +42,18 @@ def rows_along_axes(values: Values, levels: Levels, axes: list[int]) -> tuple[Va
         rows: Any = values
         permute = rows.permute if is_tensor(rows) else rows.transpose
         values = permute(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
-    if not ragged:
+    if not level_axes:
         total = levels[-1].total
         return values, equal_lengths(total, times), levels, False
-    first = ragged[0]
-    if len(ragged) > depth:
+    first = level_axes[0]
+    if len(level_axes) > depth:
         return values, equal_lengths(1, levels[-1].total * times), (), True
-    if first > 0 and ragged == list(range(first, depth + 1)):
+    if first > 0 and level_axes == list(range(first, depth + 1)):
         return values, _wider(flatten_levels(levels[first - 1 :]), times), levels[: first - 1], False
-    order, units, kept = _lines(levels, ragged)
+    order, units, new_levels = _lines(levels, level_axes)
     if times != 1:
         order = (order[:, None] * times + np.arange(times)).reshape(-1)
-    return take(values, order), _wider(units, times), kept[1:] if first == 0 else kept, False
+    return take(values, order), _wider(units, times), new_levels[1:] if first == 0 else new_levels, False
 
 
 def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, Callable[[Values], Values]]:
@@ -62,9 +62,9 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
     if axis == depth:
         return values, levels[-1], lambda rows: rows
     if axis > depth:
-        before, width, after = shape[: axis - depth], shape[axis - depth], shape[axis - depth + 1 :]
-        level = equal_lengths(math.prod(before), width)
-        return values.reshape(math.prod(before) * width, *after), level, lambda rows: rows.reshape(shape)
+        head, width, tail = shape[: axis - depth], shape[axis - depth], shape[axis - depth + 1 :]
+        level = equal_lengths(math.prod(head), width)
+        return values.reshape(math.prod(head) * width, *tail), level, lambda rows: rows.reshape(shape)
     order, units, _ = _lines(levels, [axis])
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
@@ -86,10 +86,10 @@ def _wider(level: Level, times: int) -> Level:
 @eager_only("an axis above the innermost")
 def _lines(levels: Levels, axes: list[int]) -> tuple[Any, Level, Levels]:
     """The values that come together one after another, in their order; how many do, and what is left."""
-    node, count, kept = _nodes(levels, axes)
+    node, count, new_levels = _nodes(levels, axes)
     small = count <= 2**16  # NumPy sorts such numbers by their digits: a third of the time
     order = (node.astype(np.uint16) if small else node).argsort(kind="stable")
-    return order, Level.from_lengths(np.bincount(node, minlength=count)), kept
+    return order, Level.from_lengths(np.bincount(node, minlength=count)), new_levels
 
 
 def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:
@@ -99,7 +99,7 @@ def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:
     """
     n = len(levels[0])
     node, count = (np.zeros(n, np.int64), 1) if axes[0] == 0 else (np.arange(n), n)
-    kept: list[Level] = []
+    new_levels: list[Level] = []
     for axis, level in enumerate(levels, 1):
         if axis in axes:
             node = node[level.row_ids]
@@ -112,5 +112,5 @@ def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:
             result = Level.from_lengths(longest)
         node = result.offsets[node][level.row_ids] + level.positions
         count = result.total
-        kept.append(result)
-    return node, count, tuple(kept)
+        new_levels.append(result)
+    return node, count, tuple(new_levels)

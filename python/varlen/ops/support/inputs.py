@@ -61,8 +61,8 @@ def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tupl
         values, levels = rows_and_levels(X, lengths, argument)
     if type(level) is int and level == -1:
         return values, levels[-1], levels[:-1]
-    at = resolve_level(level, levels)
-    return values, flatten_levels(levels[at:]), levels[:at]
+    place = resolve_level(level, levels)
+    return values, flatten_levels(levels[place:]), levels[:place]
 
 
 def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str = "X") -> tuple[Any, Levels]:
@@ -103,14 +103,14 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
     """A level from lengths, or the one that was given, over `count` rows of an argument."""
     is_array = type(lengths) is np.ndarray
     if is_array or type(lengths) is Level:
-        traced = tracing.is_tracing()
+        graph_level = tracing.is_tracing()
     else:
         backend_of(lengths)  # the first tensor of all brings what says whether it is traced
-        traced = tracing.is_traced(lengths)
-    if traced:
-        said = "add up to {}, but " + argument + " has {} rows"
-        given: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, said))
-        return cast("Level", given)
+        graph_level = tracing.is_traced(lengths)
+    if graph_level:
+        message = "add up to {}, but " + argument + " has {} rows"
+        traced_level: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, message))
+        return cast("Level", traced_level)
     if type(lengths) is Level:
         level = lengths
     elif is_array:
@@ -126,9 +126,9 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
 
 def count_rows(levels: Sequence[Level], lengths: Any) -> None:
     """Wait for lengths on a device that came without a `Level`, which could say how many rows there are."""
-    each = lengths if isinstance(lengths, (list, tuple)) else [lengths]
-    for level, given in zip(levels, each, strict=False):
-        if not (type(given) is Level or level.is_on_host):
+    items = lengths if isinstance(lengths, (list, tuple)) else [lengths]
+    for level, item in zip(levels, items, strict=False):
+        if not (type(item) is Level or level.is_on_host):
             level.sync()
 
 
@@ -179,12 +179,12 @@ def nest_rows(
     return rows, levels
 
 
-def whole_numbers(given: Any, argument: str) -> Any:
+def whole_numbers(value: Any, argument: str) -> Any:
     """Integers, int64, from an array or a tensor of such, or from nothing."""
-    kind: Any = getattr(given, "dtype", None)
-    if is_tensor(given) and given.numel() and (kind.is_floating_point or kind.is_complex):
+    kind: Any = getattr(value, "dtype", None)
+    if is_tensor(value) and value.numel() and (kind.is_floating_point or kind.is_complex):
         raise type_error(argument, f"expected integers, got {kind}")  # NumPy may have no name for it
-    numbers = np.asarray(as_ints(given))
+    numbers = np.asarray(as_ints(value))
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise type_error(argument, f"expected integers, got {kind or numbers.dtype}")
     if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
@@ -193,13 +193,13 @@ def whole_numbers(given: Any, argument: str) -> Any:
     return numbers.astype(np.int64, copy=False)
 
 
-def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
+def nested(value: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
     """Rows and levels of a Ragged, or of an array; axes of rows become levels until there are `axes`."""
     levels: Levels = ()
-    if isinstance(given, RaggedBase):
-        values, levels = given._values, given._levels
+    if isinstance(value, RaggedBase):
+        values, levels = value._values, value._levels
     else:
-        values = as_values(given, argument)
+        values = as_values(value, argument)
     if len(levels) + values.ndim < axes:
         raise value_error(argument, f"has {len(levels) + values.ndim} axes, expected {axes} or more")
     while len(levels) < axes - 1:
@@ -209,11 +209,11 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
     return values, levels
 
 
-def as_bools(numbers: Any, given: Any, argument: str) -> Any:
-    """Bools, `given` as they are or in a Ragged, on the host or in a graph; an empty list is bools too."""
+def as_bools(numbers: Any, value: Any, argument: str) -> Any:
+    """Bools, `value` as they are or in a Ragged, on the host or in a graph; an empty list is bools too."""
     if tracing.is_traced(numbers):
         return tracing.tensors.as_bools(numbers, argument)
     mask = np.asarray(as_ints(numbers))
-    if mask.dtype != np.bool_ and (mask.size or hasattr(given, "dtype")):
+    if mask.dtype != np.bool_ and (mask.size or hasattr(value, "dtype")):
         raise type_error(argument, f"expected bools, got {mask.dtype}")
     return mask.astype(np.bool_, copy=False)

@@ -33,13 +33,13 @@ def align(inputs: Iterable[Any], others: tuple[Any, ...] = ()) -> tuple[Any, int
             axes = max(axes, x._values.ndim)
             if model is None or len(x._levels) > len(model._levels):
                 model = x
-    given: list[Any] = []
+    operands: list[Any] = []
     for x in inputs:
         if x is model and x._values.ndim == axes:
-            given.append(x._values)
+            operands.append(x._values)
         else:
-            given.append(x if type(x) in (int, float) else operand(x, model, axes - 1))
-    return model, axes - 1, given
+            operands.append(x if type(x) in (int, float) else operand(x, model, axes - 1))
+    return model, axes - 1, operands
 
 
 def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
@@ -77,11 +77,11 @@ def _check_rows(shape: Any, model: Ragged[Any], what: str) -> None:
     raise value_error("", f"{what} {tuple(shape)} cannot broadcast against each row, of shape {row}{way}")
 
 
-def _rows(x: Any, below: Levels, row_ndim: int) -> Any:
+def _rows(x: Any, inner_levels: Levels, row_ndim: int) -> Any:
     """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
     if x.ndim - 1 < row_ndim:
         x = x.reshape((*x.shape, *(1,) * (row_ndim + 1 - x.ndim)))
-    return broadcast_rows(x, flatten_levels(below)) if below else x
+    return broadcast_rows(x, flatten_levels(inner_levels)) if inner_levels else x
 
 
 def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:

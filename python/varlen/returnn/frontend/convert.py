@@ -125,8 +125,8 @@ def needs_tensors(dtype: Any) -> bool:
 def with_roles(data: Data[Any], sparse_dim: Dim | None = None, feature_dim: Dim | None = None) -> Tensor:
     """A Data as a Tensor of which is said what is not None."""
     roles: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
-    said = {word: dim for word, dim in roles.items() if dim is not None}
-    return as_tensor(data.copy(**said) if said else data)
+    facts = {word: dim for word, dim in roles.items() if dim is not None}
+    return as_tensor(data.copy(**facts) if facts else data)
 
 
 def number(value: Any, argument: str) -> Any:

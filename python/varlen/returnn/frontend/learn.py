@@ -179,8 +179,8 @@ def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim 
         raise value_error("axis", f"expected classes of a fixed size, got {classes!r} of {prob!r}")
     if prob.sparse_dim is not None:
         return smooth_one_hot(prob, label_prob=1 - smoothing)
-    least = smoothing / (classes.size - 1)
-    return as_tensor(prob * (1 - classes.size * least) + least)
+    share = smoothing / (classes.size - 1)
+    return as_tensor(prob * (1 - classes.size * share) + share)
 
 
 def smooth_one_hot(source: Data[Any], *, label_prob: Data[Any] | float) -> Tensor:

@@ -85,9 +85,9 @@ def zeros(
     """
     if like is not None:
         check_tensor(like, "like")
-    wanted = FLOAT if dtype is None and like is None else dtype
+    out_dtype = FLOAT if dtype is None and like is None else dtype
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
-    return full(dims=dims, fill_value=0, dtype=wanted, device=device, **facts)
+    return full(dims=dims, fill_value=0, dtype=out_dtype, device=device, **facts)
 
 
 def ones(
@@ -119,9 +119,9 @@ def ones(
     """
     if like is not None:
         check_tensor(like, "like")
-    wanted = FLOAT if dtype is None and like is None else dtype
+    out_dtype = FLOAT if dtype is None and like is None else dtype
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
-    return full(dims=dims, fill_value=1, dtype=wanted, device=device, **facts)
+    return full(dims=dims, fill_value=1, dtype=out_dtype, device=device, **facts)
 
 
 def full(
@@ -163,8 +163,8 @@ def full(
         check_tensor(like, "like")
     if like is not None:
         dtype = like._values.dtype if dtype is None else dtype
-        whole = _dims.full(dims, True, like=like, dtype="bool")
-        result = _dims.where(whole, fill_value, fill_value, broadcast=True).cast(dtype)
+        mask = _dims.full(dims, True, like=like, dtype="bool")
+        result = _dims.where(mask, fill_value, fill_value, broadcast=True).cast(dtype)
     elif isinstance(fill_value, Data):
         value = fill_value if dtype is None else fill_value.cast(dtype)
         result = _dims.where(_dims.full(dims, False), value, value, broadcast=True)
@@ -238,10 +238,10 @@ def sequence_mask(
     """
     if like is not None:
         check_tensor(like, "like")
-    each = [dims] if isinstance(dims, Dim) else list(dims)
-    over = [dim for inner in each for dim in _dims.range_over_dim(inner).dims]
-    whole = list(dict.fromkeys([*over, *each]))
-    return on_device(_dims.full(whole, True, like=like, dtype="bool"), device)
+    dim_list = [dims] if isinstance(dims, Dim) else list(dims)
+    outer_dims = [dim for inner in dim_list for dim in _dims.range_over_dim(inner).dims]
+    mask_dims = list(dict.fromkeys([*outer_dims, *dim_list]))
+    return on_device(_dims.full(mask_dims, True, like=like, dtype="bool"), device)
 
 
 def sparse_to_dense(
@@ -318,13 +318,13 @@ def num_elements_of_shape(
     if source is not None:
         check_tensor(source, "source")
     check_alone(distributed)
-    each = [dims] if isinstance(dims, Dim) else list(dims)
+    dim_list = [dims] if isinstance(dims, Dim) else list(dims)
     if source is not None:
-        missing = [dim for dim in each if dim not in source.dims_set]
+        missing = [dim for dim in dim_list if dim not in source.dims_set]
         if missing:
             raise value_error("source", f"{source!r} lacks '{missing[0].name}'")
-        each = [source.axis(dim) for dim in each]
-    count = _dims.num_elements_of_shape(each)
+        dim_list = [source.axis(dim) for dim in dim_list]
+    count = _dims.num_elements_of_shape(dim_list)
     if source is not None and isinstance(count, Data) and is_tensor(source.values):
         count = count.torch().to(source.device)
     return on_device(count, device) if isinstance(count, Data) else count

@@ -35,8 +35,8 @@ def _combine(
         raise value_error("kind", f"expected one of {', '.join(kinds)}, got {kind!r}")
     result = dims.combine(kinds[kind], a, b, broadcast=bool(allow_broadcast_all_sources))
     if dim_order is not None:
-        ahead = [dim for dim in dim_order if dim in result.dims]
-        result = result.transpose([*ahead, *[dim for dim in result.dims if dim not in ahead]])
+        front = [dim for dim in dim_order if dim in result.dims]
+        result = result.transpose([*front, *[dim for dim in result.dims if dim not in front]])
     return as_tensor(result)
 
 
@@ -189,8 +189,8 @@ def safe_log(a: Data[Any], *, eps: float | None = None) -> Tensor:
     array([   0.        , -744.44007192])
     """
     check_tensor(a, "a")
-    least = _smallest(a) if eps is None else eps
-    return as_tensor(dims.log(dims.combine("maximum", a, least)))
+    minimum = _smallest(a) if eps is None else eps
+    return as_tensor(dims.log(dims.combine("maximum", a, minimum)))
 
 
 def _smallest(a: Data[Any]) -> float:

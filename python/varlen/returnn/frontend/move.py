@@ -299,8 +299,8 @@ def pad(
     one = len(padding) == 2 and not isinstance(padding[0], (tuple, list))
     pairs = [padding] * len(axes) if one else list(padding)
     left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    held = None if value is None else number(value, "value")
-    result = dims.pad(source, list(axes), left, right, value=held, mode=mode, out_dim=out_dims)
+    fill = None if value is None else number(value, "value")
+    result = dims.pad(source, list(axes), left, right, value=fill, mode=mode, out_dim=out_dims)
     longer = [begin + axis + end for axis, begin, end in zip(axes, left, right, strict=True)]
     return as_tensor(result), [result.axis(dim) for dim in (longer if out_dims is None else out_dims)]
 

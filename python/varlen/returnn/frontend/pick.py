@@ -104,11 +104,11 @@ def scatter(
     """
     check_tensor(source, "source")
     check_tensor(indices, "indices")
-    to = indices.sparse_dim if out_dim is None else out_dim
-    if to is None:
+    target = indices.sparse_dim if out_dim is None else out_dim
+    if target is None:
         raise value_error("out_dim", "expected a Dim, because indices have no sparse_dim")
     fill = 0 if fill_value is None and mode == "mean" else fill_value
-    return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill, axis=indices_dim))
+    return as_tensor(_dims.scatter(source, indices, target, mode=mode, fill=fill, axis=indices_dim))
 
 
 def scatter_count(
@@ -145,8 +145,8 @@ def scatter_count(
     [[1, 0, 2], [0, 1, 0]]
     """
     check_tensor(indices, "indices")
-    each = _dims.ones(indices.dims, dtype="int32", like=indices)
-    return scatter(each, indices=indices, indices_dim=indices_dim, fill_value=fill_value, out_dim=out_dim)
+    ones = _dims.ones(indices.dims, dtype="int32", like=indices)
+    return scatter(ones, indices=indices, indices_dim=indices_dim, fill_value=fill_value, out_dim=out_dim)
 
 
 def _scatter_function(mode: str, what: str) -> Callable[..., Tensor]:
@@ -158,8 +158,8 @@ def _scatter_function(mode: str, what: str) -> Callable[..., Tensor]:
         fill_value: float | None = None,
         out_dim: Dim | None = None,
     ) -> Tensor:
-        to = {"indices": indices, "indices_dim": indices_dim, "out_dim": out_dim}
-        return scatter(source, mode=mode, fill_value=fill_value, **to)  # type: ignore[arg-type]
+        keywords = {"indices": indices, "indices_dim": indices_dim, "out_dim": out_dim}
+        return scatter(source, mode=mode, fill_value=fill_value, **keywords)  # type: ignore[arg-type]
 
     name = f"scatter_{mode}"
     function.__name__ = function.__qualname__ = name
@@ -248,13 +248,13 @@ def _limit_counts(repeats: Data[Any] | int, dim: Dim, factor: float) -> Data[Any
     if dim not in repeats.dims_set:
         repeats = _dims.expand_dim(repeats, dim)
     counts = repeats.numpy().cast("int64")
-    kept = (counts > 0).cast("int64")
-    rest = counts - kept
-    most = factor * (kept * 0 + 1).sum(dim)
-    scale = (most - kept.sum(dim)) / _dims.combine("maximum", rest.sum(dim), 1)
-    scale = _dims.where(counts.sum(dim) > most, scale, 1.0)
-    limited: Data[Any] = kept + _dims.floor(rest * scale).cast("int64")
-    return limited.cast(repeats._values.dtype)
+    base = (counts > 0).cast("int64")
+    rest = counts - base
+    limit = factor * (base * 0 + 1).sum(dim)
+    scale = (limit - base.sum(dim)) / _dims.combine("maximum", rest.sum(dim), 1)
+    scale = _dims.where(counts.sum(dim) > limit, scale, 1.0)
+    result: Data[Any] = base + _dims.floor(rest * scale).cast("int64")
+    return result.cast(repeats._values.dtype)
 
 
 def masked_select(
@@ -491,12 +491,12 @@ def top_k(
     check_tensor(source, "source")
     if k is not None:
         check_operand(k, "k")
-    many = k_dim if k is None else number(k, "k")
-    if many is None:
+    count = k_dim if k is None else number(k, "k")
+    if count is None:
         raise value_error("k", "pass k or k_dim")
-    values, places, dim = _dims.top_k(source, axis, many, k_dim)
-    each = [as_tensor(place) for place in places]
-    return as_tensor(values), each[0] if isinstance(axis, Dim) else each, dim
+    values, places, dim = _dims.top_k(source, axis, count, k_dim)
+    indices = [as_tensor(place) for place in places]
+    return as_tensor(values), indices[0] if isinstance(axis, Dim) else indices, dim
 
 
 def sort(

@@ -108,23 +108,23 @@ def random(
         raise value_error(
             "distribution", f"expected one of {', '.join(_DISTRIBUTIONS)}, got {distribution!r}"
         )
-    for word, given in (("explicit_state", explicit_state), ("out", out)):
-        if given is not None:
+    for word, value in (("explicit_state", explicit_state), ("out", out)):
+        if value is not None:
             raise value_error(word, "expected None: no state is kept, and no tensor is filled", "pass seed=")
-    said = [(mean, "mean", 0.0), (stddev, "stddev", 1.0)]
-    center, spread = [default if x is None else number(x, word) for x, word, default in said]
+    moments = [(mean, "mean", 0.0), (stddev, "stddev", 1.0)]
+    center, spread = [default if x is None else number(x, word) for x, word, default in moments]
     if bound is not None:
         minval, maxval = -bound, bound
     low, high = number(minval, "minval"), number(maxval, "maxval")
     if distribution == "truncated_normal":
         cuts = center - 2 * spread, center + 2 * spread
-        for word, given, cut in zip(("minval", "maxval"), (low, high), cuts, strict=True):
-            if given is not None and given != cut:
-                raise value_error(word, f"expected {cut}, two standard deviations on, got {given}")
-    wanted = (FLOAT if like is None else dtype_name(like.dtype)) if dtype is None else dtype
-    kind = "randint" if "int" in str(wanted) and distribution == "uniform" else distribution
+        for word, value, cut in zip(("minval", "maxval"), (low, high), cuts, strict=True):
+            if value is not None and value != cut:
+                raise value_error(word, f"expected {cut}, two standard deviations on, got {value}")
+    out_dtype = (FLOAT if like is None else dtype_name(like.dtype)) if dtype is None else dtype
+    kind = "randint" if "int" in str(out_dtype) and distribution == "uniform" else distribution
     high = 1 if kind == "randint" and high is None else high
-    drawn = _dims.random(
-        kind, dims, low=low, high=high, mean=center, std=spread, generator=seed, dtype=wanted, like=like
+    sample = _dims.random(
+        kind, dims, low=low, high=high, mean=center, std=spread, generator=seed, dtype=out_dtype, like=like
     )
-    return on_device(with_roles(drawn, sparse_dim, feature_dim), device)
+    return on_device(with_roles(sample, sparse_dim, feature_dim), device)

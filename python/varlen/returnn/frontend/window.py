@@ -92,14 +92,14 @@ def window(
 
 def _sides(left: Dim | int | None, right: Dim | int | None, width: int) -> tuple[int, int]:
     """How many positions of a window are before the one that it belongs to, and behind it."""
-    before, behind = (side.max_size() if isinstance(side, Dim) else side for side in (left, right))
-    before = width - 1 - (behind or 0) if before is None else before
-    behind = width - 1 - before if behind is None else behind
-    if before + 1 + behind != width:
+    left_size, right_size = (side.max_size() if isinstance(side, Dim) else side for side in (left, right))
+    left_size = width - 1 - (right_size or 0) if left_size is None else left_size
+    right_size = width - 1 - left_size if right_size is None else right_size
+    if left_size + 1 + right_size != width:
         raise value_error(
-            "window_left", f"{before} + {behind} + 1 differs from the size of window_dim, {width}"
+            "window_left", f"{left_size} + {right_size} + 1 differs from the size of window_dim, {width}"
         )
-    return before, behind
+    return left_size, right_size
 
 
 def pool(
@@ -166,14 +166,14 @@ def pool(
     modes = {"max": "max", "avg": "mean"}
     if mode not in modes:
         raise value_error("mode", f"expected 'max' or 'avg', got {mode!r}")
-    moving, out = _several(in_spatial_dims), _several(out_spatial_dims)
-    if nd not in (None, len(moving)):
-        raise value_error("nd", f"{nd}, but there are {len(moving)} dims")
-    places = [source.dims.index(source.axis(dim)) for dim in moving]
+    axis_dims, out = _several(in_spatial_dims), _several(out_spatial_dims)
+    if nd not in (None, len(axis_dims)):
+        raise value_error("nd", f"{nd}, but there are {len(axis_dims)} dims")
+    places = [source.dims.index(source.axis(dim)) for dim in axis_dims]
     options: dict[str, Any] = {"dilation": dilation_rate, "padding": padding}
     if out:
         options["out_dim"] = out
-    result = _dims.pool(source, modes[mode], moving, pool_size, strides or None, **options)
+    result = _dims.pool(source, modes[mode], axis_dims, pool_size, strides or None, **options)
     return as_tensor(result), [result.dims[place] for place in places]
 
 
@@ -379,7 +379,7 @@ def transposed_conv(
     if _one(output_padding, "output_padding"):
         raise value_error("output_padding", f"expected None or 0, got {output_padding}")
     cut = _one(remove_padding, "remove_padding", 0)
-    named = _one(out_spatial_dims, "out_spatial_dims")
+    user_dim = _one(out_spatial_dims, "out_spatial_dims")
     result = _dims.transposed_conv1d(
         source,
         filter,
@@ -389,22 +389,22 @@ def transposed_conv(
         stride=_one(strides, "strides", filter_size[0].max_size()),
         padding=padding,
         bias=bias,
-        out_spatial_dim=None if cut else named,
+        out_spatial_dim=None if cut else user_dim,
     )
     if cut:
-        result = _dims.slice(result, result.dims[place], cut, -cut, out_dim=named)
+        result = _dims.slice(result, result.dims[place], cut, -cut, out_dim=user_dim)
     return as_tensor(result), [result.dims[place]]
 
 
-def _one(given: Any, argument: str, default: Any = None) -> Any:
+def _one(value: Any, argument: str, default: Any = None) -> Any:
     """What is said of the one dim."""
-    if given is None:
+    if value is None:
         return default
-    if not isinstance(given, (list, tuple)):
-        return given
-    if len(given) != 1:
-        raise value_error(argument, f"expected one dim, along which the convolution runs, got {len(given)}")
-    return given[0]
+    if not isinstance(value, (list, tuple)):
+        return value
+    if len(value) != 1:
+        raise value_error(argument, f"expected one dim, along which the convolution runs, got {len(value)}")
+    return value[0]
 
 
 def _check_taps(filter: Data[Any], filter_size: Sequence[Dim]) -> None:
@@ -447,11 +447,11 @@ def make_conv_out_spatial_dims(
     >>> rf.make_conv_out_spatial_dims([time], filter_size=3, padding="valid")[0].lengths
     array([3, 1])
     """
-    said = [
-        list(given) if isinstance(given, (list, tuple)) else [given] * len(in_spatial_dims)
-        for given in (filter_size, strides, dilation_rate, padding)
+    options = [
+        list(option) if isinstance(option, (list, tuple)) else [option] * len(in_spatial_dims)
+        for option in (filter_size, strides, dilation_rate, padding)
     ]
     return [
         _dims.conv_out_dim(dim, size, stride=stride, dilation=dilation, padding=pads)
-        for dim, size, stride, dilation, pads in zip(in_spatial_dims, *said, strict=True)
+        for dim, size, stride, dilation, pads in zip(in_spatial_dims, *options, strict=True)
     ]

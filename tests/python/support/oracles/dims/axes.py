@@ -7,7 +7,7 @@ from typing import Any
 
 from varlen._core import Dim
 from varlen.dims import LengthMismatchError
-from varlen.testing.model import At, Axis, Model, describe, needed, walk
+from varlen.testing.model import At, Axis, Model, axes_needed, describe, walk
 
 
 def to_padded(x: Model, *, fill: Any = 0, side: str = "right") -> list[Any]:
@@ -88,7 +88,7 @@ def union(*groups: Iterable[Axis]) -> list[Axis]:
             found[axis.dim] = axis
     for axis in axes:
         best = found[axis.dim]
-        for at in walk(needed(found.values(), best.over), None):
+        for at in walk(axes_needed(found.values(), best.over), None):
             one, other = axis.length(at), best.length(at)
             if one != other and not (axis.over < best.over and one > other):
                 raise LengthMismatchError(
