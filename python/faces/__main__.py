@@ -141,8 +141,8 @@ def dict_of(name: str, comment: str, items: dict[str, str], type: str = "dict[st
 
 def function_of(verb: Verb) -> str:
     """What computes a fold that is no op of `reduce`."""
-    composed = verb.by == "composed"
-    return f"compositions.{verb.name}" if composed else f'compositions.own_verb("{verb.by}")'
+    is_composed = verb.by == "composed"
+    return f"compositions.{verb.name}" if is_composed else f'compositions.own_verb("{verb.by}")'
 
 
 def folds() -> str:
@@ -250,8 +250,8 @@ def packages() -> dict[Path, str]:
 def top_names() -> str:
     """The names of `varlen`, the sequence ops among them."""
     home = {module: names.split() for module, names in by_hand.TOP.items()}
-    every = [*" ".join(by_hand.SEQUENCE.values()).split(), *(face.name for face in steps.STEPS)]
-    home["varlen.sequence"] += [name for name in every if name.startswith("sequence_")]
+    names = [*" ".join(by_hand.SEQUENCE.values()).split(), *(face.name for face in steps.STEPS)]
+    home["varlen.sequence"] += [name for name in names if name.startswith("sequence_")]
     return render.lazy(home, by_hand.TOP_OWN.split(), by_hand.TOP_MODULES.split(), {"open"})
 
 
@@ -405,11 +405,11 @@ def with_regions(path: Path, marker: str, bodies: dict[str, str]) -> str:
     text = path.read_text()
     for name, body in bodies.items():
         begin, end = (marker.format(name, where) for where in ("begin", "end"))
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
+        head, _, rest = text.partition(begin)
+        _, mark, tail = rest.partition(end)
+        if not mark:
             raise ValueError(f"{path}: expected a region between {begin.strip()} and its end")
-        text = f"{before}{begin}\n{body}\n{end}{after}"
+        text = f"{head}{begin}\n{body}\n{end}{tail}"
     return text
 
 

@@ -10,15 +10,15 @@ OTHERS = {"__init__", "graph"}
 
 def verbs() -> list[str]:
     """The verbs of the table."""
-    (table,) = (each for each in _tree(PACKAGE / "table.py").body if isinstance(each, ast.ClassDef))
-    return [each.name for each in table.body if isinstance(each, ast.FunctionDef)]
+    (table,) = (node for node in _tree(PACKAGE / "table.py").body if isinstance(node, ast.ClassDef))
+    return [node.name for node in table.body if isinstance(node, ast.FunctionDef)]
 
 
 def homes(folder: str) -> dict[str, list[str]]:
     """The verbs of each module of a folder; those that none defines are the core's own."""
     places: dict[str, str] = {}
     for path in sorted(PACKAGE.glob(f"{folder}/*.py")):
-        functions = {each.name for each in _tree(path).body if isinstance(each, ast.FunctionDef)}
+        functions = {node.name for node in _tree(path).body if isinstance(node, ast.FunctionDef)}
         for verb in functions.intersection(verbs()) if path.stem not in OTHERS else ():
             if verb in places:
                 raise ValueError(f"{path}: {verb} is the name of a verb, which {places[verb]} defines")

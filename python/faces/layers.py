@@ -11,7 +11,7 @@ LISTS = "[np.array([1.0]), np.array([2.0, 3.0])]"
 
 
 def _reduce(
-    name: str, summary: str, returns: str, gives: str, back: str, default: str = "None", empty: str = ""
+    name: str, summary: str, returns: str, gives: str, gradient: str, default: str = "None", empty: str = ""
 ) -> Face:
     return Face(
         f"reduce_{name}",
@@ -21,7 +21,7 @@ def _reduce(
         f"""
         >>> Y, backprop = vl.transforms.reduce_{name}()(vl.Ragged([1.0, 2.0, 3.0], [2, 1]), True)
         >>> Y, backprop(Y).to_list()
-        (array({gives}), {back})
+        (array({gives}), {gradient})
         """,
         {"empty": REFUSES.format(empty, ", the default," if default == "None" else "")},
         returns,

@@ -32,9 +32,9 @@ def _step(name: str, gives: str) -> Face:
     )
 
 
-def _back(name: str, gives: str) -> Face:
+def _gradient_face(name: str, gives: str) -> Face:
     is_first = name == "first"
-    given = f"an array, a tensor or a `Ragged`: the gradient of what `sequence_{name}_step` gave."
+    gradient = f"an array, a tensor or a `Ragged`: the gradient of what `sequence_{name}_step` gave."
     return Face(
         f"backprop_sequence_{name}_step",
         "dY: Any, input: RaggedT, *, level: int = -1",
@@ -44,7 +44,10 @@ def _back(name: str, gives: str) -> Face:
         >>> vl.sequence.backprop_sequence_{name}_step([5.0], vl.Ragged([3.0, 1.0], [2])).values
         {gives}
         """,
-        {"dY": f"(n, ...) numbers, {given}", "input, level": f"As they were given to `sequence_{name}_step`."}
+        {
+            "dY": f"(n, ...) numbers, {gradient}",
+            "input, level": f"As they were given to `sequence_{name}_step`.",
+        }
         if is_first
         else {"dY, input, level": "As those of `backprop_sequence_first_step`."},
         "Nests as `input`, of the dtype of dY.",
@@ -61,12 +64,12 @@ def _back(name: str, gives: str) -> Face:
 STEPS = (
     _step("first", "array([3, 0, 4])"),
     _step("last", "array([1, 0, 4])"),
-    _back("first", "array([5., 0.])"),
-    _back("last", "array([0., 5.])"),
+    _gradient_face("first", "array([5., 0.])"),
+    _gradient_face("last", "array([0., 5.])"),
 )
 
 
-def _running(
+def _scan_face(
     name: str,
     summary: str,
     x: str,
@@ -76,7 +79,7 @@ def _running(
     gives: str,
     texts: dict[str, str] | None = None,
     raises: dict[str, str] | None = None,
-    more: str = "",
+    extra: str = "",
     notes: str = "",
 ) -> Face:
     is_sum = name in ("sum", "prod")
@@ -92,7 +95,7 @@ def _running(
         f"""
         >>> x = vl.Data(np.array([3, 1, 4, 5]), [vl.dims.batch_dim, vl.Dim("time", lengths=[3, 1])])
         >>> vl.dims.cum{name}(x{options}).to_list()
-        {gives}{more}
+        {gives}{extra}
         """,
         texts
         or {
@@ -109,7 +112,7 @@ def _running(
 
 
 RUNNING = (
-    _running(
+    _scan_face(
         "sum",
         "The running sum along a dim; each row starts anew.",
         "",
@@ -132,12 +135,12 @@ RUNNING = (
             "OutShapeError": "The dims differ from the expected ones.",
             "OverflowError": 'With `overflow="raise"` a sum that its dtype cannot hold.',
         },
-        more="""
+        extra="""
         >>> vl.dims.cumsum(x, exclusive=True, reverse=True).to_list()
         [[5, 4, 0], [0]]""",
         notes="As RETURNN's `cumsum`, which goes on through the padding.",
     ),
-    _running(
+    _scan_face(
         "prod",
         "The running product along a dim; each row starts anew.",
         "Real numbers or bools.",
@@ -146,7 +149,7 @@ RUNNING = (
         "",
         "[[3, 3, 12], [5]]",
     ),
-    _running(
+    _scan_face(
         "max",
         "The largest number so far along a dim; NaN from the first NaN on.",
         "",
@@ -155,7 +158,7 @@ RUNNING = (
         "",
         "[[3, 3, 4], [5]]",
     ),
-    _running(
+    _scan_face(
         "min",
         "The smallest number so far along a dim; NaN from the first NaN on.",
         "",

@@ -173,10 +173,10 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
 
 def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
     """Refuse a dtype of a key that there is not."""
-    known = set(keys)
+    key_set = set(keys)
     for key in schema:
-        if key not in known:
-            raise value_error("schema", f"{key!r} is not among the keys {sorted(known)}")
+        if key not in key_set:
+            raise value_error("schema", f"{key!r} is not among the keys {sorted(key_set)}")
 
 
 def as_mapping(value: Any, argument: str, what: str) -> Mapping[Any, Any]:
@@ -271,9 +271,9 @@ def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:
         return
     if not memory.flags.c_contiguous:
         raise value_error(argument, "is not C-contiguous")
-    for given in inputs:
-        several = isinstance(given, (list, tuple)) and given and hasattr(given[0], "shape")
-        for read in map(_memory_of, given if several else [given]):
+    for array in inputs:
+        several = isinstance(array, (list, tuple)) and array and hasattr(array[0], "shape")
+        for read in map(_memory_of, array if several else [array]):
             if read is not None and np.shares_memory(memory, read):
                 raise value_error(argument, "shares memory with an input", "pass other memory")
 

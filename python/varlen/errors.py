@@ -63,8 +63,8 @@ def contract_error(kind: type[ErrorT], argument: str, text: str) -> ErrorT:
     error: Any = error_of(kind, "", text)
     if not tracing.is_tracing():
         error.argument, error.is_whole = argument, True
-    told: ErrorT = error
-    return told
+    result: ErrorT = error
+    return result
 
 
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
@@ -134,14 +134,14 @@ def name_item(error: Exception, item: str, *kinds: type[Exception], advice: str 
 
     An item of "" is of no argument. The error is one of these kinds, or stays of its own.
     """
-    made: Any = as_record(error, *(kinds or (_own_kind(error),)))
-    inner = vars(made).get("argument") or ""
+    record: Any = as_record(error, *(kinds or (_own_kind(error),)))
+    inner = vars(record).get("argument") or ""
     if inner and inner != item:
-        made.reason = f"{inner}: {made.reason}"
-        if is_of_row(made):
-            made.fault = f"{inner}: {made.fault}"
-    named: Exception = with_fields(made, argument=item, **_more_advice(made, advice))
-    return named
+        record.reason = f"{inner}: {record.reason}"
+        if is_of_row(record):
+            record.fault = f"{inner}: {record.fault}"
+    result: Exception = with_fields(record, argument=item, **_more_advice(record, advice))
+    return result
 
 
 def _own_kind(error: Exception) -> type[Exception]:
@@ -166,19 +166,19 @@ class _RecordType(type):
     record: dict[str, Any]
 
 
-def _of_record(kind: type[Exception], record: dict[str, Any]) -> type[Exception]:
+def _record_type(kind: type[Exception], record: dict[str, Any]) -> type[Exception]:
     def begin(error: Exception, *args: Any) -> None:
         vars(error).update(record)
 
     # A KeyError shows its text as Python writes a string.
     own = {"__init__": begin, "__str__": Exception.__str__, "__module__": kind.__module__, "record": record}
-    made: Any = _RecordType(kind.__name__, (kind,), own)
-    found: type[Exception] = made
-    return found
+    new_type: Any = _RecordType(kind.__name__, (kind,), own)
+    result: type[Exception] = new_type
+    return result
 
 
 def _parts(kind: _RecordType) -> tuple[Any, ...]:
-    return _of_record, (kind.__bases__[0], kind.record)
+    return _record_type, (kind.__bases__[0], kind.record)
 
 
 copyreg.pickle(_RecordType, _parts)
@@ -189,7 +189,7 @@ def with_record_type(error: Exception) -> Exception:
 
     A DataLoader of torch makes the errors of its workers anew in this way.
     """
-    return _of_record(type(error), dict(vars(error)))(*error.args)
+    return _record_type(type(error), dict(vars(error)))(*error.args)
 
 
 class _OfRow(ValueError):
@@ -219,11 +219,11 @@ def name_argument(
     argument = getattr(record, "argument", None)
     if not argument:
         return error
-    whole, bracket, item = argument.partition("[")
-    if new_name is None and argument not in names and whole not in names:
+    name, bracket, item = argument.partition("[")
+    if new_name is None and argument not in names and name not in names:
         return error
     record.argument = (
-        new_name if new_name is not None else names.get(argument) or f"{names[whole]}{bracket}{item}"
+        new_name if new_name is not None else names.get(argument) or f"{names[name]}{bracket}{item}"
     )
     if advice is not None:
         record.advice = advice

@@ -106,7 +106,7 @@ class IterableDataset(Epoch[ArrayT]):
         sampler = self._batches if isinstance(self._batches, Sampler) else None
         self._passes = Passes(0 if sampler is None else sampler.epoch)
         # Where the sampler was put last; elsewhere it was told so itself, and that holds.
-        self._place = (0, None) if sampler is None else (sampler.epoch, sampler._start)
+        self._resume_place = (0, None) if sampler is None else (sampler.epoch, sampler._start)
         self._repeats = 0  # in a worker: how many passes it has begun
         self._user_epoch: tuple[int, bool] | None = None  # in a worker: the epoch that it alone was told
         # In a worker: its number, that of all, and how many of its batches came before; of the state that
@@ -141,7 +141,7 @@ class IterableDataset(Epoch[ArrayT]):
             self._user_epoch = number, self._user_epoch is not None and self._user_epoch == (number, True)
         if isinstance(self._batches, Sampler):
             self._batches.set_epoch(number)
-            self._place = number, self._batches._start
+            self._resume_place = number, self._batches._start
 
     def _rows(self) -> Iterator[Any]:
         number, count, this_pass = _worker(self._repeats)
@@ -157,7 +157,10 @@ class IterableDataset(Epoch[ArrayT]):
             )
         self._next_share = self._share = None
         if sampler is not None:
-            is_elsewhere = sampler.epoch != self._place[0] or sampler._start not in (None, self._place[1])
+            is_elsewhere = sampler.epoch != self._resume_place[0] or sampler._start not in (
+                None,
+                self._resume_place[1],
+            )
             state = (sampler.epoch, sampler._start is not None) if is_elsewhere else self._user_epoch
             epoch, goes_on = self._passes.begin(this_pass, state)
             self._be_at(sampler, epoch, goes_on)
@@ -175,7 +178,7 @@ class IterableDataset(Epoch[ArrayT]):
         sampler.set_epoch(epoch)
         if not goes_on:
             sampler._start, sampler._earlier_ranks, sampler._steps = None, (), 0
-        self._place = epoch, sampler._start
+        self._resume_place = epoch, sampler._start
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
         """The position of the last pass, as of `Epoch.state_dict`; in a worker, the batches it has made.
@@ -256,7 +259,7 @@ class IterableDataset(Epoch[ArrayT]):
         self._next_share, self._share = worker, None
         sampler = self._sampler()
         epoch = sampler.epoch
-        self._place = epoch, sampler._start
+        self._resume_place = epoch, sampler._start
         if _worker()[2] is None:
             self._passes.set(epoch, goes_on=True)
         else:

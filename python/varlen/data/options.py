@@ -545,8 +545,8 @@ def overflow_of_padding(error: Exception, values: BatchKeywords, place: str = ""
     names = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
     if not names:
         return name_item(error, place) if place else error
-    named = name_item(error, names[0])
-    return name_place(named, place) if place else named
+    overflow = name_item(error, names[0])
+    return name_place(overflow, place) if place else overflow
 
 
 def padding_rows(

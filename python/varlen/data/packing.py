@@ -99,8 +99,8 @@ def pack(
     (array([ 0,  3,  5,  7,  8, 10], dtype=int32), 3)
     """
     columns = _columns_of(sequences)
-    told = {name: f"sequences[{name!r}]" for name in columns} if columns is sequences else {}
-    containers = {name: _as_ragged(name, column, told.get(name)) for name, column in columns.items()}
+    new_names = {name: f"sequences[{name!r}]" for name in columns} if columns is sequences else {}
+    containers = {name: _as_ragged(name, column, new_names.get(name)) for name, column in columns.items()}
     if not containers:
         raise value_error("sequences", "expected at least one name")
     first, *others = containers

@@ -177,7 +177,9 @@ class BatchPlan:
             with writing(tensors):
                 if out is not None and grow is None:
                     dtypes = self._dtypes
-                    buffers = {name: memory_of_buffer(each, dtypes.get(name)) for name, each in out.items()}
+                    buffers = {
+                        name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()
+                    }
                 arguments = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
                 result: Arrays = self.batcher(*arguments)
         except OverflowError as error:

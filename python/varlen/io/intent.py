@@ -207,8 +207,8 @@ class Schema(Mapping[str, SchemaColumn]):
                 self._columns[name] = entry
                 continue
             if not isinstance(entry, Mapping):
-                told = "a dict from arguments of SchemaColumn to what they are"
-                raise type_error("columns", f"{name!r}: expected {told}, got {type(entry).__name__}")
+                form = "a dict from arguments of SchemaColumn to what they are"
+                raise type_error("columns", f"{name!r}: expected {form}, got {type(entry).__name__}")
             words = entry
             extras = [word for word in words if word not in names]
             if extras or "kind" not in words:

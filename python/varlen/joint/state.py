@@ -47,8 +47,8 @@ class JointState:
     _joint: _core.Joint | None = None
     _live: dict[str, Array] | None = None
     _given_schema: dict[str, Any] | None = None  # the schema, where one was given, inferred or assigned
-    _built: tuple[tuple[str, ...], tuple[Array, ...], _core.Joint] | None = None  # of _live, reused
-    _checked: tuple[_core.Joint, list[_core.Level]] | None = None  # levels of _joint, from the top down
+    _joint_cache: tuple[tuple[str, ...], tuple[Array, ...], _core.Joint] | None = None  # of _live, reused
+    _level_cache: tuple[_core.Joint, list[_core.Level]] | None = None  # levels of _joint, from the top down
     _order: tuple[str, ...] | None = None  # of the tensors, where it is not the keys' own
     _metadata: Any = None  # the view's meta, kept for when the view is gone
     _tensors_fp: Path | None = None
@@ -80,12 +80,12 @@ class JointState:
         if live is None:
             self._joint = self._open()
             return self._joint
-        cache = self._built
+        cache = self._joint_cache
         if cache is not None and _is_unchanged(live, cache[0], cache[1]):
             return cache[2]
         view, is_reusable = _build(live, self._metadata)
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
-        self._built = (tuple(live), tuple(live.values()), view) if is_reusable else None
+        self._joint_cache = (tuple(live), tuple(live.values()), view) if is_reusable else None
         return view
 
     def __varlen_joint__(self) -> _core.Joint:
@@ -94,11 +94,11 @@ class JointState:
 
     def _levels_of(self, joint: _core.Joint, depth: int) -> tuple[_core.Level, ...]:
         """The first levels of the view, the same objects for every key: checked once, known to be equal."""
-        cache = self._checked
+        cache = self._level_cache
         if cache is None or cache[0] is not joint:
             cache = (joint, [])
             if joint is self._joint:  # the bounds of a live dict may be written to
-                self._checked = cache
+                self._level_cache = cache
         levels = cache[1]
         while len(levels) < depth:
             levels.append(joint.level(len(levels) + 1))
@@ -173,7 +173,7 @@ class JointState:
             arrays = self._arrays(writable=True)
             self._metadata = self._view().meta
             self._live = arrays
-            self._joint = self._checked = None
+            self._joint = self._level_cache = None
         return self._live
 
     @property
@@ -185,7 +185,7 @@ class JointState:
         if self._live is None and (self._joint is not None or self._tensors_fp is not None):
             self._metadata = self._view().meta
         self._live = tensors
-        self._joint = self._checked = None
+        self._joint = self._level_cache = None
 
     @property
     def _tensor_keys(self) -> set[str]:
@@ -371,8 +371,8 @@ class JointState:
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        state.pop("_built", None)
-        state.pop("_checked", None)
+        state.pop("_joint_cache", None)
+        state.pop("_level_cache", None)
         state.pop("_origin", None)
         if self._is_lazy:
             state.pop("_joint", None)  # the path is enough

@@ -78,8 +78,8 @@ def mask(
     try:
         result = backend.mask(level, max_len, padding_side, width, pad_to_multiple_of, max_bytes, values)
     except (TypeError, ValueError, OverflowError) as error:
-        named = name_argument(over_limit(error), pad_to_multiple="pad_to_multiple_of", mask="width")
-        raise named from None
+        overflow = name_argument(over_limit(error), pad_to_multiple="pad_to_multiple_of", mask="width")
+        raise overflow from None
     return cast("RowsT", result)
 
 

@@ -76,7 +76,7 @@ class Model(Layer):
     [[[2.0], [4.0]], [[6.0]]]
     """
 
-    __slots__ = ("_attrs", "_built", "_dims", "_func", "_grads", "_id", "_init", "_ops", "_params", "_refs")
+    __slots__ = ("_attrs", "_dims", "_func", "_grads", "_id", "_init", "_layer", "_ops", "_params", "_refs")
 
     _layers: list[Model]  # type: ignore[assignment]
 
@@ -95,7 +95,7 @@ class Model(Layer):
     ) -> None:
         super().__init__(name, self._run)
         self._func = forward
-        self._built = _NOT_BUILT
+        self._layer = _NOT_BUILT
         self._layers = list(layers)
         self._dims = dict(dims or {})
         self._params = dict(params or {})
@@ -592,14 +592,14 @@ class Model(Layer):
         return self.copy()
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        names = {*Layer.__slots__, *Model.__slots__} - {"_built"}
+        names = {*Layer.__slots__, *Model.__slots__} - {"_layer"}
         return None, {name: getattr(self, name) for name in sorted(names)}
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         global _ids  # optimizers know models by their numbers: they stay, and are not given again
         for name, value in state[1].items():
             setattr(self, name, value)
-        self._built = _NOT_BUILT
+        self._layer = _NOT_BUILT
         with _lock:
             _ids = count(max(next(_ids), self._id + 1))
 

@@ -15,11 +15,11 @@ from varlen.types import Padded, Ragged
 
 def convert(name: str, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     """X as another kind of container, by the name of the conversion, and the way back for gradients."""
-    Y, back = _CONVERSIONS[name](X)
+    Y, callback = _CONVERSIONS[name](X)
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return back(dY)
+        return callback(dY)
 
     return Y, backprop
 

@@ -55,13 +55,13 @@ def _run(kind: ModelKind, node: Any, X: Any, is_train: bool) -> tuple[Any, Backp
 
 def _layer(kind: ModelKind, make: Callable[..., Layer], places: list[Layer | None], node: Any) -> Layer:
     layers = node.layers
-    record = getattr(node, "_built", None)  # models of ours keep what they made
+    record = getattr(node, "_layer", None)  # models of ours keep what they made
     if record is not None and record[0] is make and record[1] == layers:
         layer: Layer = record[2]
         return layer
     result = _make_layer(kind, make, places, layers)
     if record is not None:
-        node._built = make, list(layers), result
+        node._layer = make, list(layers), result
     return result
 
 

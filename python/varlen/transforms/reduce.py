@@ -50,18 +50,18 @@ def expand_window(window_size: int = 1) -> Layer:
 def reduce_rows(name: str, empty: Any, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     """One row of each sequence, by the verb `ops.reduce_<name>`, and its gradient."""
     r, leave = as_ragged(X)
-    level, above = r.levels[-1], r.levels[:-1]
+    level, outer_levels = r.levels[-1], r.levels[:-1]
     verb, gradient = getattr(ops, f"reduce_{name}"), getattr(ops, f"backprop_reduce_{name}")
     places = []
     if name == "max":
         rows, *places = verb(r.values, level, empty=empty, which=True)
     else:
         rows = verb(r.values, level, empty=empty)
-    Y = r._make(rows, above) if above else rows
+    Y = r._make(rows, outer_levels) if outer_levels else rows
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return leave(r._make(gradient(dY.values if above else dY, *places, level), r.levels))
+        return leave(r._make(gradient(dY.values if outer_levels else dY, *places, level), r.levels))
 
     return Y, backprop
 

@@ -77,7 +77,7 @@ def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     i = int_index(keys[0])
     if i is not None:
         result = row(r, i)
-        return _at(result, keys[1:]) if len(keys) > 1 else result
+        return _index_content(result, keys[1:]) if len(keys) > 1 else result
     if len(keys) == 1:
         return r[keys[0]]
     if _is_all(keys[0]):
@@ -98,7 +98,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     if position is not None:
         values, rest = backend_of(r._values).gather_column(r._values, r._levels, position)
         content = ragged_like(r, values, rest) if rest else values
-        return _at(content, all_rows) if inner_keys else content
+        return _index_content(content, all_rows) if inner_keys else content
     if not isinstance(first, slice):
         raise index_error("", f"a ragged axis takes an int or a slice, got {type(first).__name__}")
     if not _is_all(first):
@@ -108,7 +108,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     # Below axis 1 lies a container or an array of its own, whose first axis is that of the rows of axis 1.
     outer, inner = r.levels[0], r.levels[1:]
     content = ragged_like(r, r.values, inner) if inner else r.values
-    content = _at(content, all_rows)
+    content = _index_content(content, all_rows)
     if tracing.holds_surely(content.shape[0] != outer.total):
         raise index_error("", "the indices below the ragged axis must keep its rows in place")
     if inner and hasattr(content, "levels"):
@@ -116,7 +116,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     return ragged_like(r, as_values(content), (outer,))
 
 
-def _at(content: Any, keys: tuple[Any, ...]) -> Any:
+def _index_content(content: Any, keys: tuple[Any, ...]) -> Any:
     """What lies below the first axis, at these keys; an array's library has no records of what is wrong."""
     try:
         return content[keys]

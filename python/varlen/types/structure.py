@@ -82,8 +82,8 @@ class Structure(RaggedBase[ArrayT]):
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if place == 0:
             check_levels(len(self._levels[0]), (groups,), "lengths")
-            above: Levels = nest_levels((groups,), "lengths", empty)
-            return self._make(self._values, (*above, *self._levels))
+            outer_levels: Levels = nest_levels((groups,), "lengths", empty)
+            return self._make(self._values, (*outer_levels, *self._levels))
         pair: Levels = nest_levels((self._levels[place - 1], groups), "lengths", empty, place - 1)
         return self._make(self._values, (*self._levels[: place - 1], *pair, *self._levels[place:]))
 

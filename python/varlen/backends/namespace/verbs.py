@@ -29,7 +29,11 @@ def core_verb(verb: str, function: Callable[..., Any] | None = None) -> Any:
     """A verb of the core, or a function that calls it; the table says which numbers the host reads."""
     call, meaning = function or getattr(_core, verb), getattr(Backend, verb)
     arguments = list(inspect.signature(meaning).parameters.values())[1:]
-    read = [(place, each.name) for place, each in enumerate(arguments) if each.annotation == "Numbers"]
+    read = [
+        (place, parameter.name)
+        for place, parameter in enumerate(arguments)
+        if parameter.annotation == "Numbers"
+    ]
 
     @wraps(meaning)
     def method(self: LibraryVerbs, *args: Any, **kwargs: Any) -> Any:

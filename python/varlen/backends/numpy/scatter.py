@@ -33,6 +33,6 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
         return
     if not table.flags.writeable:
         raise value_error("table", "is read-only")
-    added = native_order(table)
-    _core.scatter_add(added, as_ints(indices), rows)
-    table[...] = added
+    result = native_order(table)
+    _core.scatter_add(result, as_ints(indices), rows)
+    table[...] = result

@@ -13,11 +13,11 @@ from varlen.errors import naming, type_error, value_error
 
 def as_array(x: Any, argument: str) -> np.ndarray:
     """An array of any strides, from what NumPy reads."""
-    given = refuse_mask(x, argument)
+    array = refuse_mask(x, argument)
     try:
-        return np.asarray(given)
+        return np.asarray(array)
     except ValueError:
-        if not isinstance(given, (list, tuple)):
+        if not isinstance(array, (list, tuple)):
             raise
         advice = "make nested lists a Ragged by Ragged.from_list"
         raise value_error(argument, "lists of different lengths are no array", advice) from None

@@ -180,8 +180,8 @@ def _pad_plain(x: torch.Tensor, levels: Levels, options: PadOptions, row: Any, t
         if not on_host(x):
             return pad_elsewhere(x, levels, options)
         rows = as_numpy(x)
-        seen = rows.view(_core.bfloat16) if x.dtype is torch.bfloat16 else rows
-        result = _core.pad(seen, *arguments)
+        view = rows.view(_core.bfloat16) if x.dtype is torch.bfloat16 else rows
+        result = _core.pad(view, *arguments)
         block = tensor_of((result[0] if mask else result).view(rows.dtype), x.dtype)
         result = (block, _from_numpy(result[1])) if mask else block
     return result

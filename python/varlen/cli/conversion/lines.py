@@ -124,9 +124,9 @@ def _check_bools(plan: ConversionPlan, name: str, column: list[Any], depth: int,
     leaves = column
     for _ in range(depth):
         leaves = list(itertools.chain.from_iterable([item for item in leaves if type(item) is list]))
-    found = {kind is bool for kind in set(map(type, leaves)) if kind in (bool, int, float, _RoundedNumber)}
-    column_name = plan.booleans.setdefault(name, isinstance(leaf, bool)) if found else False
-    if found <= {column_name}:
+    kinds = {kind is bool for kind in set(map(type, leaves)) if kind in (bool, int, float, _RoundedNumber)}
+    column_name = plan.booleans.setdefault(name, isinstance(leaf, bool)) if kinds else False
+    if kinds <= {column_name}:
         return
     other = "numbers" if not column_name else "true and false"
     advice = f"give one kind, or --types {name}=DTYPE"

@@ -214,5 +214,5 @@ def _lists(
 def id_text(subjects: Iterable[int]) -> str:
     """The ids of subjects, each once, not too many."""
     ids = [str(subject) for subject in dict.fromkeys(subjects)]
-    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
-    return ", ".join(ids[:_SHOWN]) + more
+    suffix = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+    return ", ".join(ids[:_SHOWN]) + suffix

@@ -172,10 +172,10 @@ class StagedBatch:
         return self._move_to(usable_device(name, self.framework), non_blocking, out)
 
     def _move_to(self, device: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
-        given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
+        outputs = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         try:
-            with writing(given):
-                return self._send(device, non_blocking, given)
+            with writing(outputs):
+                return self._send(device, non_blocking, outputs)
         finally:
             if self._is_lent and self._block is not None:
                 self._block.give_back()

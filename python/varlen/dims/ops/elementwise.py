@@ -153,7 +153,7 @@ def clip_by_value(
     >>> vl.dims.clip_by_value(x, 0, 5).to_list()
     [[0, 1], [5]]
     """
-    for given, argument in ((x, "x"), (least, "least"), (greatest, "greatest")):
-        check_operand(given, argument)
+    for operand, argument in ((x, "x"), (least, "least"), (greatest, "greatest")):
+        check_operand(operand, argument)
     result = combine("minimum", combine("maximum", x, least), greatest)
     return check_out_shape(result, out_shape)

@@ -279,8 +279,8 @@ def split_dims(
             f"but the product of {describe(tags)} is {product[i]} long",
         )
     with naming(fill="pad_value"):
-        spelled = _split(x, k, _check_split(x, k, tags, "split_dims"), pad_value)
-    return check_out_shape(spelled, out_shape)
+        result = _split(x, k, _check_split(x, k, tags, "split_dims"), pad_value)
+    return check_out_shape(result, out_shape)
 
 
 @names_itself

@@ -28,10 +28,10 @@ def scan(
     overflow: str = "wrap",
 ) -> Data[Any]:
     """Each number with those before it along a dim: what `cumsum` and its kin share."""
-    asked = (place(x, axis),)
-    values, level, order, _ = group_dims(x, asked)
+    axes = (place(x, axis),)
+    values, level, order, _ = group_dims(x, axes)
     how = {"exclusive": exclusive, "reverse": reverse}
-    where = "" if is_plain(dtype, overflow) else row_along(x, asked)
+    where = "" if is_plain(dtype, overflow) else row_along(x, axes)
     try:
         values, dtype = complex_first(values, dtype)
         if op == "sum" and is_complex(values) and is_plain(dtype, overflow):
@@ -40,4 +40,4 @@ def scan(
             result = accumulate("scan", op, values, level, how, dtype, overflow, where=where)
     except TypeError as error:
         raise about_operation(error, f"cum{op}", x.dims) from None
-    return check_out_shape(ungroup(x, result, asked, order), out_shape)
+    return check_out_shape(ungroup(x, result, axes, order), out_shape)

@@ -123,8 +123,8 @@ def shift(
     dim = x._shape.dims[k]
     x = with_dims_of(x, amounts._shape.dims)
     with naming(fill="value"):
-        shifted = _shift(x, x._shape.find(dim), amounts, value)
-    return check_out_shape(shifted, out_shape)
+        result = _shift(x, x._shape.find(dim), amounts, value)
+    return check_out_shape(result, out_shape)
 
 
 def _shift(x: Data[Any], k: int, amounts: Data[Any], value: Any) -> Data[Any]:

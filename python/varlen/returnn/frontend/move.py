@@ -85,8 +85,8 @@ def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tenso
     >>> rf.concat_features(x, y).values
     array([3, 1, 4])
     """
-    for i, each in enumerate(sources):
-        check_tensor(each, f"sources[{i}]")
+    for i, part in enumerate(sources):
+        check_tensor(part, f"sources[{i}]")
     parts = []
     for k, source in enumerate(sources):
         feature = source.feature_dim
@@ -204,8 +204,8 @@ def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[
     >>> rf.stack([x, x, x])[1].size
     3
     """
-    for i, each in enumerate(sources):
-        check_tensor(each, f"sources[{i}]")
+    for i, part in enumerate(sources):
+        check_tensor(part, f"sources[{i}]")
     result = dims.stack(sources, out_dim)
     return as_tensor(result), next(dim for dim in result.dims if dim not in sources[0].dims_set)
 
