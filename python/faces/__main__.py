@@ -65,7 +65,7 @@ def calls(verbs: Iterable[Verb]) -> str:
 
 
 def functions(noun: str, docstring: str) -> str:
-    """A module of `varlen.ops.declared`."""
+    """A module of `varlen.ops.faces`."""
     verbs = [verb for verb in VERBS if verb.noun == noun]
     literal = "Literal, " if any(verb.gives_places for verb in verbs) else ""
     is_reduce = any(verb.kind == "reduce" for verb in verbs)
@@ -89,7 +89,7 @@ __all__ = [
 
 
 def methods() -> str:
-    """`varlen.types.declared`."""
+    """`varlen.types.faces`."""
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +111,7 @@ if TYPE_CHECKING:
 
 
 def data_methods() -> str:
-    """`varlen.dims.declared`."""
+    """`varlen.dims.faces`."""
     head = f"""{FUTURE}
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -146,7 +146,7 @@ def function_of(verb: Verb) -> str:
 
 
 def folds() -> str:
-    """`varlen.ops.declared.folds`: what gives an array of one dtype for rows of it, by its name."""
+    """`varlen.ops.faces.folds`: what gives an array of one dtype for rows of it, by its name."""
     fold_verbs = [verb for verb in VERBS if verb.call.startswith(("reduce_rows(", "extreme("))]
     empties = {verb.name: verb.data.empty for verb in fold_verbs if verb.data}
     extremes = [verb.name for verb in fold_verbs if verb.is_extreme]
@@ -236,13 +236,13 @@ def packages() -> dict[Path, str]:
     """The `__init__` of each package whose names are listed."""
     ops: dict[str, list[str]] = {}
     for verb in VERBS:
-        ops.setdefault(f"declared.{verb.noun}", []).append(verb.function)
-    frontend_names = {"declared": ["dot", *(face.name for face in frontend.FACES)]}
+        ops.setdefault(f"faces.{verb.noun}", []).append(verb.function)
+    frontend_names = {"faces": ["dot", *(face.name for face in frontend.FACES)]}
     arguments: tuple[tuple[str, str, dict[str, str], dict[str, list[str]]], ...] = (
-        ("varlen.dims", DIMS, by_hand.DIMS, {"ops.declared": [face.name for face in steps.RUNNING]}),
+        ("varlen.dims", DIMS, by_hand.DIMS, {"ops.faces": [face.name for face in steps.RUNNING]}),
         ("varlen.ops", OPS, by_hand.FUNCTIONS, ops),
         ("varlen.returnn.frontend", FRONTEND, by_hand.FRONTEND, frontend_names),
-        ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {"declared": [face.name for face in steps.STEPS]}),
+        ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {"faces": [face.name for face in steps.STEPS]}),
     )
     return {PACKAGE.parent.joinpath(*item[0].split("."), "__init__.py"): package(*item) for item in arguments}
 
@@ -262,7 +262,7 @@ def thinc_names() -> str:
 
 
 def frontend_functions() -> str:
-    """`varlen.returnn.frontend.declared`."""
+    """`varlen.returnn.frontend.faces`."""
     head = f"""{FUTURE}
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -282,13 +282,13 @@ from varlen.returnn.tensor import Tensor, as_tensor
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from varlen.returnn.frontend.random import Seed"""
+    from varlen.returnn.frontend.random import SeedLike"""
     parts = [*(render.face(face, is_frontend=True) for face in frontend.FACES), "dot = matmul\n"]
     return render.module("Verbs of named dims, as RETURNN's frontend names them.", head, parts)
 
 
 def tensor_methods() -> str:
-    """`varlen.returnn.declared`."""
+    """`varlen.returnn.faces`."""
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING
 
@@ -311,7 +311,7 @@ if TYPE_CHECKING:
 
 
 def thinc_methods() -> str:
-    """`varlen.thinc.declared`."""
+    """`varlen.thinc.faces`."""
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING
 
@@ -331,7 +331,7 @@ if TYPE_CHECKING:
 
 
 def partition_methods() -> str:
-    """`varlen.tf.declared`."""
+    """`varlen.tf.faces`."""
     head = f"""{FUTURE}
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -362,7 +362,7 @@ if TYPE_CHECKING:
 
 
 def layer_functions() -> str:
-    """`varlen.transforms.declared`."""
+    """`varlen.transforms.faces`."""
     head = f"""{FUTURE}
 from functools import partial
 from typing import Any
@@ -374,7 +374,7 @@ from varlen.transforms.reduce import reduce_rows"""
 
 
 def step_functions() -> str:
-    """`varlen.sequence.declared`."""
+    """`varlen.sequence.faces`."""
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING, Any
 
@@ -387,7 +387,7 @@ if TYPE_CHECKING:
 
 
 def running_functions() -> str:
-    """`varlen.dims.ops.declared`."""
+    """`varlen.dims.ops.faces`."""
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING, Any
 
@@ -467,7 +467,7 @@ def pages() -> dict[Path, str]:
 def files() -> dict[Path, str]:
     """What each file is to hold."""
     check_verbs()
-    folder = PACKAGE / "ops/declared"
+    folder = PACKAGE / "ops/faces"
     top, thinc = PACKAGE / "__init__.py", PACKAGE / "thinc/__init__.py"
     return {
         **packages(),
@@ -477,16 +477,16 @@ def files() -> dict[Path, str]:
         folder / "reduce.py": functions("reduce", "Sequences to one row each."),
         folder / "scan.py": functions("scan", "Each row with those before it."),
         folder / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
-        PACKAGE / "types/declared.py": methods(),
+        PACKAGE / "types/faces.py": methods(),
         PACKAGE / "types/namesakes.py": namesakes(),
-        PACKAGE / "dims/declared.py": data_methods(),
-        PACKAGE / "dims/ops/declared.py": running_functions(),
-        PACKAGE / "sequence/declared.py": step_functions(),
-        PACKAGE / "transforms/declared.py": layer_functions(),
-        PACKAGE / "tf/declared.py": partition_methods(),
-        PACKAGE / "thinc/declared.py": thinc_methods(),
-        PACKAGE / "returnn/declared.py": tensor_methods(),
-        PACKAGE / "returnn/frontend/declared.py": frontend_functions(),
+        PACKAGE / "dims/faces.py": data_methods(),
+        PACKAGE / "dims/ops/faces.py": running_functions(),
+        PACKAGE / "sequence/faces.py": step_functions(),
+        PACKAGE / "transforms/faces.py": layer_functions(),
+        PACKAGE / "tf/faces.py": partition_methods(),
+        PACKAGE / "thinc/faces.py": thinc_methods(),
+        PACKAGE / "returnn/faces.py": tensor_methods(),
+        PACKAGE / "returnn/frontend/faces.py": frontend_functions(),
         top: with_regions(top, CODE, {"names": top_names()}),
         thinc: with_regions(thinc, CODE, {"names": thinc_names()}),
         **pages(),

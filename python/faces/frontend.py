@@ -173,8 +173,9 @@ def _random(distribution: str, what: str, numbers: str, example: str) -> Face:
     return Face(
         f"random_{distribution}",
         "dims: Sequence[Dim], *, dtype: DTypeLike | None = None, device: str | None = None, "
-        f"sparse_dim: Dim | None = None, feature_dim: Dim | None = None, {own}, seed: Seed | None = None, "
-        "algorithm: str | None = None, explicit_state: None = None, auto_update_state: bool | None = None, "
+        f"sparse_dim: Dim | None = None, feature_dim: Dim | None = None, {own}, "
+        "seed: SeedLike | None = None, algorithm: str | None = None, explicit_state: None = None, "
+        "auto_update_state: bool | None = None, "
         "static: bool | None = None, out: None = None, like: Data[Any] | None = None",
         what,
         f'random(dims, distribution="{distribution}", {keywords}, seed=seed, explicit_state=explicit_state, '

@@ -20,10 +20,10 @@ def module(docstring: str, imports: str, parts: Iterable[str]) -> str:
 
 
 def _def(
-    name: str, first: Iterable[str], more: Iterable[str], result: str, indent: str, end: str = ":"
+    name: str, first: Iterable[str], extras: Iterable[str], result: str, indent: str, end: str = ":"
 ) -> str:
-    """The head of a function, wrapped where it is long; `first` come by position, `more` by keyword."""
-    positional, keywords = list(first), list(more)
+    """The head of a function, wrapped where it is long; `first` come by position, `extras` by keyword."""
+    positional, keywords = list(first), list(extras)
     star = ["*"] if keywords else []
     arguments = ", ".join([*positional, *star, *keywords])
     line = f"{indent}def {name}({arguments}) -> {result}{end}"
@@ -42,18 +42,18 @@ def _prose(text: str, indent: str) -> str:
 
 
 def _section(title: str, lines: Iterable[str], indent: str) -> Iterator[str]:
-    found = list(lines)
-    if found:
+    rows = list(lines)
+    if rows:
         yield ""
         yield f"{indent}{title}"
         yield f"{indent}{'-' * len(title)}"
-        yield from found
+        yield from rows
 
 
 def _docstring(summary: str, sections: Iterable[tuple[str, list[str]]], indent: str) -> str:
     lines = [f'{indent}"""{summary}']
-    for title, found in sections:
-        lines += _section(title, found, indent)
+    for title, rows in sections:
+        lines += _section(title, rows, indent)
     return "\n".join([*lines, f'{indent}"""'])
 
 
@@ -65,32 +65,32 @@ def _example(text: str, indent: str) -> list[str]:
     return textwrap.indent(textwrap.dedent(text).strip("\n").rstrip(), indent).splitlines()
 
 
-def _typed(argument: Argument) -> str:
+def _parameter(argument: Argument) -> str:
     return f"{argument.name}: {argument.type} = {argument.default}"
 
 
 def function(verb: Verb) -> str:
     """The function of `varlen.ops`, with its overloads."""
     in_place = verb.kind == "in place"
-    container, given = ("RaggedT", "RaggedT") if in_place else ("RaggedBase[ArrayT]", "ArrayT | Any")
+    container, operands = ("RaggedT", "RaggedT") if in_place else ("RaggedBase[ArrayT]", "ArrayT | Any")
     parts = []
     for which in (False, True) if verb.gives_places else (None,):
         arguments = [
             f"which: Literal[{which}]" + (" = False" if which is False else "")
             if a.name == "which"
-            else _typed(a)
+            else _parameter(a)
             for a in verb.arguments
         ]
         for X, lengths, result in (
-            (container, "None = None", given),
+            (container, "None = None", operands),
             ("RowsT | Sequence[Any]", "Lengths", "RowsT"),
         ):
             result = f"tuple[{result}, {result}]" if which else result
             head = _def(verb.function, [f"X: {X}", f"lengths: {lengths}"], arguments, result, "", ": ...")
             parts.append(f"@overload\n{head}\n")
     result = "Rows | tuple[Rows, Rows]" if verb.gives_places else "Rows"
-    typed = map(_typed, verb.arguments)
-    parts.append(_def(verb.function, ["X: Any", "lengths: Any = None"], typed, result, "") + "\n")
+    texts = map(_parameter, verb.arguments)
+    parts.append(_def(verb.function, ["X: Any", "lengths: Any = None"], texts, result, "") + "\n")
     two = ", or a tuple of two" if verb.gives_places else ""
     parameters = [
         ("X", verb.values),
@@ -115,16 +115,16 @@ def function(verb: Verb) -> str:
 def method(verb: Verb) -> str:
     """The method of a Ragged."""
     in_place = verb.kind == "in place"
-    taken = [argument for argument in verb.arguments if argument.of_method is None]
+    options = [argument for argument in verb.arguments if argument.of_method is None]
     own = {argument.name: argument.of_method or argument.name for argument in verb.arguments}
-    front = [_typed(argument) for argument in taken if argument.name == "axis"]
-    more = [_typed(argument) for argument in taken if argument.name != "axis"]
+    front = [_parameter(argument) for argument in options if argument.name == "axis"]
+    extras = [_parameter(argument) for argument in options if argument.name != "axis"]
     result = "Self" if in_place else "ArrayT | Any"
     indent = " " * 8
     summary = verb.method_summary or verb.summary.rstrip(".").partition(":")[0]
     gives = "Ragged" if in_place else "(n, ...) array or tensor, or Ragged of the levels above"
     sections = [
-        ("Parameters", _terms(((argument.name, argument.text) for argument in taken), indent)),
+        ("Parameters", _terms(((argument.name, argument.text) for argument in options), indent)),
         ("Returns", _terms([(gives, verb.method_returns)], indent)),
         ("Raises", _terms(verb.raises.items(), indent)),
         ("Examples", _example(verb.method_example, indent)),
@@ -132,22 +132,25 @@ def method(verb: Verb) -> str:
     call = verb.call.format(X="self", lengths="None", **own)
     lines = [f"result: Self = {call}", "return result"] if in_place else [f"return {call}"]
     body = "".join(f"{indent}{line}\n" for line in lines)
-    head = _def(verb.name, ["self", *front], more, result, " " * 4)
+    head = _def(verb.name, ["self", *front], extras, result, " " * 4)
     return f"{head}\n{_docstring(f'{summary}; as `ops.{verb.function}`.', sections, indent)}\n{body}"
 
 
 def data_method(verb: Verb) -> str:
     """The method of a Data, which names dims."""
     assert verb.data is not None
-    taken = [argument for argument in verb.arguments if argument.name in ("dtype", "overflow")]
-    more = ["empty: Any = DEFAULT", "out_shape: OutShape | None = None", *map(_typed, taken)]
-    head = _def(verb.name, ["self: Any", 'axis: Axis | Sequence[Axis] = "*"'], more, "Data[Any]", " " * 4)
+    options = [argument for argument in verb.arguments if argument.name in ("dtype", "overflow")]
+    extras = ["empty: Any = DEFAULT", "out_shape: OutShape | None = None", *map(_parameter, options)]
+    head = _def(verb.name, ["self: Any", 'axis: Axis | Sequence[Axis] = "*"'], extras, "Data[Any]", " " * 4)
     indent = " " * 8
     parameters = [
         ("axis", "The dims to reduce; all of them by default."),
-        ("empty", f"The result for no positions, by default {_of_no_positions(verb)}; None raises an error."),
+        (
+            "empty",
+            f"The result for no positions, by default {_empty_position_text(verb)}; None raises an error.",
+        ),
         ("out_shape", "The expected dims."),
-        *((argument.name, argument.text) for argument in taken),
+        *((argument.name, argument.text) for argument in options),
     ]
     sections = [
         ("Parameters", _terms(parameters, indent)),
@@ -172,14 +175,14 @@ def data_method(verb: Verb) -> str:
             ),
         ),
     ]
-    given = ", ".join(
-        f"{name}={name}" for name in ("empty", "out_shape", *(argument.name for argument in taken))
+    operands = ", ".join(
+        f"{name}={name}" for name in ("empty", "out_shape", *(argument.name for argument in options))
     )
     doc = _docstring(f"{verb.data.summary} over some dims, as `dims.reduce`.", sections, indent)
-    return f'{head}\n{doc}\n{indent}return reduce(self, "{verb.name}", axis, {given})\n'
+    return f'{head}\n{doc}\n{indent}return reduce(self, "{verb.name}", axis, {operands})\n'
 
 
-def _of_no_positions(verb: Verb) -> str:
+def _empty_position_text(verb: Verb) -> str:
     """What a method of Data gives of no positions, as the manual has it."""
     assert verb.data is not None
     text = {"None": "an error", 'float("nan")': "NaN"}.get(verb.data.empty) or _plain(verb.data.empty)
@@ -199,12 +202,12 @@ def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend
     """A function, one of RETURNN's frontend or another, or a method of a class."""
     indent = " " * 4 if owner is None else " " * 8
     positional, _, keywords = face.arguments.partition("*, ")
-    first, more = _arguments(positional), _arguments(keywords)
-    taken = [] if owner is None else [itself]
-    head = _def(face.name, [*taken, *first], more, face.type, indent[4:])
-    together = {name: key for key in face.texts for name in key.split(", ")}
-    names = [argument.partition(":")[0] for argument in (*first, *more)]
-    terms = {together.get(name, name): "" for name in names}
+    first, extras = _arguments(positional), _arguments(keywords)
+    options = [] if owner is None else [itself]
+    head = _def(face.name, [*options, *first], extras, face.type, indent[4:])
+    key_of = {name: key for key in face.texts for name in key.split(", ")}
+    names = [argument.partition(":")[0] for argument in (*first, *extras)]
+    terms = {key_of.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
     setup = [f"{indent}>>> import varlen.returnn.frontend as rf"] if is_frontend else []
     kind = face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray").replace("[Any]", "")
@@ -217,7 +220,7 @@ def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend
         ("Examples", [*setup, *_example(face.example, indent)]),
     ]
     decorator = f"{indent[4:]}@classmethod\n" if itself == "cls" else ""
-    checks = _checks([*first, *more]) if is_frontend and not DELEGATES.match(face.call) else ""
+    checks = _checks([*first, *extras]) if is_frontend and not DELEGATES.match(face.call) else ""
     body = checks + _return(face.call, indent)
     return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{body}"
 
@@ -230,8 +233,8 @@ def _checks(arguments: list[str]) -> str:
         if kind.startswith("Data[Any]"):
             check = "check_tensor" if kind == "Data[Any]" else "check_operand"
             if name[0] == "*":
-                lines.append(f"    for i, each in enumerate({name[1:]}):\n")
-                lines.append(f'        {check}(each, f"{name[1:]}[{{i}}]")\n')
+                lines.append(f"    for i, part in enumerate({name[1:]}):\n")
+                lines.append(f'        {check}(part, f"{name[1:]}[{{i}}]")\n')
             else:
                 lines.append(f'    {check}({name}, "{name}")\n')
     return "".join(lines)
@@ -259,21 +262,21 @@ def _imports(home: dict[str, list[str]], indent: int = 0) -> str:
 
 def package(docstring: str, home: dict[str, list[str]]) -> str:
     """The `__init__` of a package: what each of its modules gives it."""
-    every = sorted((name for names in home.values() for name in names), key=isort)
-    listed = "\n".join(f'    "{name}",' for name in every)
-    return module(docstring, _imports(home) + f"\n\n__all__ = [\n{listed}\n]", [])
+    names = sorted((name for names in home.values() for name in names), key=isort)
+    entries = "\n".join(f'    "{name}",' for name in names)
+    return module(docstring, _imports(home) + f"\n\n__all__ = [\n{entries}\n]", [])
 
 
-def lazy(home: dict[str, list[str]], also: list[str], modules: list[str], unlisted: set[str]) -> str:
+def lazy(home: dict[str, list[str]], also: list[str], modules: list[str], hidden: set[str]) -> str:
     """The names of a package that loads them when they are asked for: for type checkers, and by their homes.
 
-    `also` are names that it has by itself, `unlisted` those that `import *` does not take.
+    `also` are names that it has by itself, `hidden` those that `import *` does not take.
     """
-    shown = {module: [name for name in home[module] if name not in unlisted] for module in home}
-    lines = [f"    {line}" for line in _imports(shown, 4).splitlines()]
+    public = {module: [name for name in home[module] if name not in hidden] for module in home}
+    lines = [f"    {line}" for line in _imports(public, 4).splitlines()]
     lines = [f"    from varlen import {', '.join(sorted(modules))}", *lines] if modules else lines
     names = {name: module for module in sorted(home) for name in home[module]}
-    listed = sorted({*names, *also, *modules} - unlisted, key=isort)
+    entries = sorted({*names, *also, *modules} - hidden, key=isort)
     return "\n".join(
         [
             "# fmt: off",
@@ -281,7 +284,7 @@ def lazy(home: dict[str, list[str]], also: list[str], modules: list[str], unlist
             *lines,
             "",
             "__all__ = [",
-            *(f'    "{name}",' for name in listed),
+            *(f'    "{name}",' for name in entries),
             "]",
             "",
             "# The module that each name lives in.",
@@ -308,18 +311,23 @@ def row(verb: Verb | ByHand) -> str:
     if isinstance(verb, ByHand):
         label = ", ".join(f"`r.{name}`" for name in verb.methods) or verb.label
         functions = ", ".join(f"`{name}`" for name in verb.functions)
-        said = (verb.level, verb.axis, verb.empty, verb.out)
+        columns = (verb.level, verb.axis, verb.empty, verb.out)
     else:
         label, functions = f"`r.{verb.name}`", f"`ops.{verb.function}`"
         takes = {argument.name for argument in verb.arguments}
         empty = verb.default_of("empty")
-        none = "always 0" if verb.kind == "reduce" else ""
-        said = ("level" in takes, "axis" in takes, none if empty is None else _plain(empty), "out" in takes)
+        empty_text = "always 0" if verb.kind == "reduce" else ""
+        columns = (
+            "level" in takes,
+            "axis" in takes,
+            empty_text if empty is None else _plain(empty),
+            "out" in takes,
+        )
     cells = [
         label,
         verb.kind,
         functions,
-        *(cell if isinstance(cell, str) else "yes" if cell else "" for cell in said),
+        *(cell if isinstance(cell, str) else "yes" if cell else "" for cell in columns),
     ]
     return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
 

@@ -84,12 +84,12 @@ def _scan_face(
 ) -> Face:
     is_sum = name in ("sum", "prod")
     words = ("exclusive", "reverse", "out_shape", *(["dtype", "overflow"] if is_sum else []))
-    accumulated = ', dtype: Any = None, overflow: str = "wrap"' if is_sum else ""
+    sum_options = ', dtype: Any = None, overflow: str = "wrap"' if is_sum else ""
     first, last = ("axis", "reverse, out_shape, dtype, overflow") if x else ("x, axis", "reverse, out_shape")
     return Face(
         f"cum{name}",
         'x: Data[Any], axis: Axis = "T", *, exclusive: bool = False, reverse: bool = False, '
-        f"out_shape: OutShape | None = None{accumulated}",
+        f"out_shape: OutShape | None = None{sum_options}",
         summary,
         f'scan("{name}", x, axis, {", ".join(words)})',
         f"""

@@ -46,7 +46,7 @@ class Verb:
     function: str
     #: "reduce": a row for each sequence; "in place": each row stays.
     kind: str
-    #: The file of `varlen.ops.declared` that holds the function.
+    #: The file of `varlen.ops.faces` that holds the function.
     noun: str
     summary: str
     call: str

@@ -254,13 +254,13 @@ class naming:
     It costs some hundred nanoseconds; what small calls pass catches the error and calls that.
     """
 
-    __slots__ = ("_advice", "_names", "_to")
+    __slots__ = ("_advice", "_names", "_new_name")
 
     def __init__(self, new_name: str | None = None, /, *, advice: str | None = None, **names: str) -> None:
-        self._to, self._advice, self._names = new_name, advice, names
+        self._new_name, self._advice, self._names = new_name, advice, names
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         if error is not None:
-            name_argument(error, self._to, advice=self._advice, **self._names)
+            name_argument(error, self._new_name, advice=self._advice, **self._names)

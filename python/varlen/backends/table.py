@@ -32,7 +32,7 @@ class Backend(Protocol):
     def reduce(
         self, op: str, values: Array, level: Level, empty: Numbers = ..., out: Array = ..., ddof: float = ...
     ) -> Array:
-        """(n, ...): one row for each sequence, by a name of `ops/declared/folds.py`; `empty` of no rows."""
+        """(n, ...): one row for each sequence, by a name of `ops/faces/folds.py`; `empty` of no rows."""
 
     def reduce_dense(
         self,

@@ -20,7 +20,6 @@ from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError, OutShape
 from varlen.dims.ops.combine import combine, expand_dim, where
 from varlen.dims.ops.concat import concat, split, stack
 from varlen.dims.ops.conv import conv1d, conv_out_dim, transposed_conv1d
-from varlen.dims.ops.declared import cummax, cummin, cumprod, cumsum
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import (
     abs,
@@ -50,6 +49,7 @@ from varlen.dims.ops.elementwise import (
     tan,
     tanh,
 )
+from varlen.dims.ops.faces import cummax, cummin, cumprod, cumsum
 from varlen.dims.ops.gather import gather
 from varlen.dims.ops.loss import cross_entropy, ctc_loss, edit_distance
 from varlen.dims.ops.make_values import (

@@ -22,7 +22,7 @@ from varlen.dims.base import (
     given_by_operations,
     positions_or_none,
 )
-from varlen.dims.declared import VerbMethods
+from varlen.dims.faces import VerbMethods
 from varlen.dims.operators import for_every_dtype
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from varlen.dims.data import Data
 
-    Expected: TypeAlias = "Dim | OptionalDim | ImplicitDim"
-    OutShape: TypeAlias = Collection[Expected]
+    ExpectedDim: TypeAlias = "Dim | OptionalDim | ImplicitDim"
+    OutShape: TypeAlias = Collection[ExpectedDim]
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) ->
         )
 
 
-def _text(item: Expected) -> str:
+def _text(item: ExpectedDim) -> str:
     if isinstance(item, Dim):
         return describe([item])[1:-1]
     return f"{type(item).__name__}({describe([item.dim])[1:-1]})"

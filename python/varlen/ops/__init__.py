@@ -9,7 +9,11 @@ from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.combine import concatenate, split, stack
 from varlen.ops.cross import cross
 from varlen.ops.ctc import backprop_ctc_loss, ctc_loss
-from varlen.ops.declared.reduce import (
+from varlen.ops.dense import from_dense, to_dense
+from varlen.ops.differences import diff
+from varlen.ops.edit import edit_distance
+from varlen.ops.einsum import einsum
+from varlen.ops.faces.reduce import (
     argmax,
     argmin,
     count,
@@ -29,12 +33,8 @@ from varlen.ops.declared.reduce import (
     reduce_sum,
     reduce_var,
 )
-from varlen.ops.declared.scan import cummax, cummin, cumprod, cumsum
-from varlen.ops.declared.softmax import log_softmax, softmax
-from varlen.ops.dense import from_dense, to_dense
-from varlen.ops.differences import diff
-from varlen.ops.edit import edit_distance
-from varlen.ops.einsum import einsum
+from varlen.ops.faces.scan import cummax, cummin, cumprod, cumsum
+from varlen.ops.faces.softmax import log_softmax, softmax
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.gather import boolean_mask, gather

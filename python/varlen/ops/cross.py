@@ -61,7 +61,7 @@ def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]
     for p, unit in enumerate(units):
         if len(unit) != len(units[0]):
             raise value_error("raggeds", f"part {p} has {len(unit)} sequences, the first has {len(units[0])}")
-    lengths = np.array([each.lengths for each in units])
+    lengths = np.array([inner.lengths for inner in units])
     if np.prod(lengths.astype(np.float64), axis=0).sum() > 2**62:
         raise overflow_error("raggeds", "their combinations are more than 63 bits can count")
     level_of = Level.from_lengths(np.prod(lengths, axis=0))

@@ -1,4 +1,4 @@
-"""Sequences to one row each: what verbs of `declared/` compute. Gradients are in gradients/reduce.py."""
+"""Sequences to one row each: what verbs of `faces/` compute. Gradients are in gradients/reduce.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from varlen.arguments import as_bool, as_int, check_output
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.errors import value_error
-from varlen.ops.declared.folds import COMPOSED
+from varlen.ops.faces.folds import COMPOSED
 from varlen.ops.support.accumulator import WRAP, accumulate
 from varlen.ops.support.axes import axes_of, rows_along_axes
 from varlen.ops.support.inputs import regroup, rows_along, units_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from varlen.arguments import check_output, one_of
 from varlen.backends import backend_of
 from varlen.errors import value_error
-from varlen.ops.declared.folds import COMPOSED, EMPTY
 from varlen.ops.dense import block_and_levels
+from varlen.ops.faces.folds import COMPOSED, EMPTY
 from varlen.ops.support.inputs import count_rows
 
 if TYPE_CHECKING:

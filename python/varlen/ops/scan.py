@@ -1,4 +1,4 @@
-"""Each row with those before it: what verbs of `declared/` compute. Gradients are in gradients/scan.py."""
+"""Each row with those before it: what verbs of `faces/` compute. Gradients are in gradients/scan.py."""
 
 from __future__ import annotations
 

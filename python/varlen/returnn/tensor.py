@@ -11,7 +11,7 @@ from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, DataBase, dtype_name
 from varlen.dims.out_shape import verify
 from varlen.dims.records.spec import WORDS, spec_of
-from varlen.returnn.declared import Axes
+from varlen.returnn.faces import Axes
 
 if TYPE_CHECKING:
     import torch

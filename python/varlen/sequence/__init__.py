@@ -6,12 +6,6 @@
 from varlen.sequence.beam import Beam
 from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
 from varlen.sequence.conv import backprop_sequence_conv, sequence_conv
-from varlen.sequence.declared import (
-    backprop_sequence_first_step,
-    backprop_sequence_last_step,
-    sequence_first_step,
-    sequence_last_step,
-)
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
 from varlen.sequence.expand import (
@@ -19,6 +13,12 @@ from varlen.sequence.expand import (
     backprop_sequence_expand_as,
     sequence_expand,
     sequence_expand_as,
+)
+from varlen.sequence.faces import (
+    backprop_sequence_first_step,
+    backprop_sequence_last_step,
+    sequence_first_step,
+    sequence_last_step,
 )
 from varlen.sequence.image import backprop_im2sequence, im2sequence
 from varlen.sequence.lod import lod_append, lod_reset

@@ -555,7 +555,7 @@ def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordere
     '10 where 9 is expected, at batch 1, time 0'
     """
     if not ordered and set(found.dims) == set(expected.dims):
-        found = transpose(found, expected.dims)
+        return differences(transpose(found, expected.dims), expected, tolerance=tolerance)
     if found.dims != expected.dims:
         return f"dims {found.dims} where {expected.dims} are expected"
     for a, b in zip(found.axes, expected.axes, strict=True):

@@ -12,7 +12,7 @@ from varlen.backends.values import ArrayT, as_values
 from varlen.errors import error_of, value_error
 from varlen.levels import level_from, nested_levels
 from varlen.ops.support.inputs import nest_rows
-from varlen.tf.declared import DeclaredPartitions
+from varlen.tf.faces import DeclaredPartitions
 from varlen.tf.levels import level_of_ids
 
 if TYPE_CHECKING:

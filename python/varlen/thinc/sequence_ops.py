@@ -13,7 +13,7 @@ from varlen._methods import adopt_methods
 from varlen.arguments import as_int, as_ints
 from varlen.errors import contract_error, index_error
 from varlen.ops.flatten import unpad
-from varlen.thinc.declared import DeclaredOps
+from varlen.thinc.faces import DeclaredOps
 from varlen.thinc.levels import SUM, level_of
 from varlen.thinc.types import Padded
 

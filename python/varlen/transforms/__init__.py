@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from varlen.transforms.combine import add, chain, concatenate, residual
-from varlen.transforms.declared import (
+from varlen.transforms.faces import (
     list2array,
     list2padded,
     list2ragged,

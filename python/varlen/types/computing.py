@@ -10,7 +10,7 @@ from varlen.ops.bins import bincount
 from varlen.ops.differences import diff
 from varlen.ops.search import searchsorted
 from varlen.ops.window import sliding_window
-from varlen.types.declared import VerbMethods
+from varlen.types.faces import VerbMethods
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

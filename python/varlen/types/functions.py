@@ -20,7 +20,7 @@ from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
 from varlen.errors import name_place, type_error, value_error, with_fields
 from varlen.levels import equal_lengths
-from varlen.ops.declared.folds import UFUNCS
+from varlen.ops.faces.folds import UFUNCS
 from varlen.ops.matmul import matmul
 from varlen.ops.reduce import extreme_place
 from varlen.ops.support.axes import axes_of

@@ -11,7 +11,7 @@ from varlen.lod import LoDTensor
 from varlen.tf import RaggedTensor
 from varlen.thinc import Padded, Pairs
 from varlen.thinc import Ragged as ThincRagged
-from varlen.types.declared import VerbMethods
+from varlen.types.faces import VerbMethods
 
 KINDS = [LoDTensor, RaggedTensor, ThincRagged]
 LEVELS = [[2, 1], [2, 0, 3]]

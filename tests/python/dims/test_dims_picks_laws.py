@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from varlen import Data, Dim, Ragged, dims
-from varlen.ops.declared.folds import EMPTY as FOLDS
+from varlen.ops.faces.folds import EMPTY as FOLDS
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -82,9 +82,7 @@ def midrange(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     assert run(clone / "python/faces", "--check")[0] == 1
     code, written = run(clone / "python/faces")
     assert code == 0
-    assert {*PAGES, "python/varlen/types/declared.py", "python/varlen/dims/declared.py"} <= set(
-        written.split()
-    )
+    assert {*PAGES, "python/varlen/types/faces.py", "python/varlen/dims/faces.py"} <= set(written.split())
     assert run(clone / "python/faces", "--check") == (0, "")
     for page in PAGES:
         assert "midrange" in (clone / page).read_text()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.ops.declared import reduce, scan, softmax
+from varlen.ops.faces import reduce, scan, softmax
 
 LENGTHS = [3, 0, 4, 1]
 ROWS = sum(LENGTHS)

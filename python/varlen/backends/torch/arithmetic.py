@@ -147,10 +147,10 @@ def _torch_function(verb: str) -> Callable[..., Any]:
 
 # Looked up once: of the functions of NumPy those that torch has.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    called: found
-    for called in vars(np)
-    if isinstance(getattr(np, called), np.ufunc)
-    and (found := _OF_TWO.get(called) or getattr(torch, _NAMES.get(called, called) or " ", None))
+    name: function
+    for name in vars(np)
+    if isinstance(getattr(np, name), np.ufunc)
+    and (function := _OF_TWO.get(name) or getattr(torch, _NAMES.get(name, name) or " ", None))
 }
 
 

@@ -38,7 +38,7 @@ _ctc: AutogradOp = AutogradOp(
     " bool zero_infinity) -> (Tensor, Tensor)",
     _run,
     lambda x, offsets, *_: (x.new_empty((offsets.shape[0] - 1,)), x.new_empty(x.shape)),
-    lambda seen, d: _ctc_back(d, seen.saved[0], seen.rest[0]),
+    lambda context, d: _ctc_back(d, context.saved[0], context.rest[0]),
     saves=(-2,),
     run_first=_run_first,
 )

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 _permute: AutogradOp = AutogradOp(
     "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
-    lambda x, rows, back: _core.take_rows(x, rows),
-    lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),
-    lambda seen, d: _permute(d, seen.rest[1], seen.rest[0]),
+    lambda x, rows, inverse: _core.take_rows(x, rows),
+    lambda x, rows, inverse: x.new_empty((rows.shape[0], *x.shape[1:])),
+    lambda context, d: _permute(d, context.rest[1], context.rest[0]),
 )
 
 

@@ -107,15 +107,15 @@ pad_rows: AutogradOp = AutogradOp(
     " SymInt? max_bytes) -> Tensor",
     _run_pad,
     lambda x, offsets, sizes, *_: x.new_empty((offsets[0].shape[0] - 1, *sizes, *x.shape[1:])),
-    lambda seen, d: _unpad(d.contiguous(), *seen.rest[:3], seen.rows, *seen.rest[3:5]),
+    lambda context, d: _unpad(d.contiguous(), *context.rest[:3], context.rows, *context.rest[3:5]),
     batch=(-1, -1),
 )
 _unpad: AutogradOp = AutogradOp(
     "unpad(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt[] most, SymInt total, str side, str cut)"
     " -> Tensor",
     _run_unpad,
-    lambda d, offsets, sizes, most, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
-    lambda seen, d: pad_rows(d.contiguous(), *seen.rest[:3], *seen.rest[4:6], None, None),
+    lambda d, offsets, sizes, limit, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
+    lambda context, d: pad_rows(d.contiguous(), *context.rest[:3], *context.rest[4:6], None, None),
     batch=(-1, -1),
     elsewhere=_unpad_elsewhere,
 )
@@ -126,8 +126,14 @@ rows_of: AutogradOp = AutogradOp(
     "rows_of(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt total, str side) -> Tensor",
     lambda d, offsets, sizes, total, side: _core.unpad(d, levels_of(offsets), side),
     lambda d, offsets, sizes, total, side: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
-    lambda seen, d: pad_rows(
-        d.contiguous(), *seen.rest[:2], [-1] * len(seen.rest[1]), seen.rest[3], seen.rest[3], None, None
+    lambda context, d: pad_rows(
+        d.contiguous(),
+        *context.rest[:2],
+        [-1] * len(context.rest[1]),
+        context.rest[3],
+        context.rest[3],
+        None,
+        None,
     ),
     batch=(-1, -1),
 )
@@ -168,13 +174,13 @@ def pad(
     return (out, result[1]) if mask else out
 
 
-def _pad_plain(x: torch.Tensor, levels: Levels, options: PadOptions, row: Any, to: Any) -> Any:
-    """`pad` of a tensor that nobody follows, in the memory of `to` where it is given."""
+def _pad_plain(x: torch.Tensor, levels: Levels, options: PadOptions, row: Any, out: Any) -> Any:
+    """`pad` of a tensor that nobody follows, in the memory of `out` where it is given."""
     side, _, mask, max_len, truncate, _, dtype, multiple, max_bytes, sizes = options
     if x.dtype is torch.bfloat16:
         row = None if row is None else row.view(_core.bfloat16)
-        to = to.view(_core.bfloat16) if isinstance(to, np.ndarray) else to
-    arguments = (levels, side, row, mask, max_len, truncate, to, dtype, multiple, max_bytes, sizes)
+        out = out.view(_core.bfloat16) if isinstance(out, np.ndarray) else out
+    arguments = (levels, side, row, mask, max_len, truncate, out, dtype, multiple, max_bytes, sizes)
     result = on_tensors(_core.pad, x, *arguments)
     if result is NotImplemented:
         if not on_host(x):

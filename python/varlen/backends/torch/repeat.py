@@ -33,13 +33,13 @@ _expand_blocks: AutogradOp = AutogradOp(
     "expand_blocks(Tensor x, Tensor groups, Tensor blocks, SymInt total) -> Tensor",
     _repeat_rows,
     lambda x, groups, blocks, total: x.new_empty((total, *x.shape[1:])),
-    lambda seen, d: _reduce_blocks(d, *seen.rest[:2], seen.rows),
+    lambda context, d: _reduce_blocks(d, *context.rest[:2], context.rows),
 )
 _reduce_blocks: AutogradOp = AutogradOp(
     "reduce_blocks(Tensor d, Tensor groups, Tensor blocks, SymInt total) -> Tensor",
     lambda d, groups, blocks, total: _core.reduce_blocks(d, level_of(groups), level_of(blocks)),
     lambda d, groups, blocks, total: d.new_empty((total, *d.shape[1:])),
-    lambda seen, d: _expand_blocks(d, *seen.rest[:2], seen.rows),
+    lambda context, d: _expand_blocks(d, *context.rest[:2], context.rows),
 )
 
 

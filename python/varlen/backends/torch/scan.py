@@ -49,7 +49,7 @@ _sum: AutogradOp = AutogradOp(
     "cumsum(Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
     _run("sum"),
     _fake,
-    lambda seen, d: _sum(d, seen.rest[0], seen.rest[1], not seen.rest[2]),
+    lambda context, d: _sum(d, context.rest[0], context.rest[1], not context.rest[2]),
     like=lambda *_: "cumsum",
 )
 
@@ -57,7 +57,7 @@ _prod: AutogradOp = AutogradOp(
     "cumprod(Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
     _run("prod"),
     _fake,
-    lambda seen, d: _prod_back(d, seen.saved[0], *seen.rest),
+    lambda context, d: _prod_back(d, context.saved[0], *context.rest),
     saves=(0,),
     like=lambda *_: "cumprod",
 )
@@ -86,7 +86,7 @@ _extreme: AutogradOp = AutogradOp(
     "cumextreme(Tensor x, Tensor offsets, str op, bool exclusive, bool reverse) -> (Tensor, Tensor)",
     _run_extreme,
     lambda x, *_: (torch.empty_like(x), x.new_empty(x.shape, dtype=torch.int64)),
-    lambda seen, d: _which_back(d, seen.saved[0], seen.rest[0]),
+    lambda context, d: _which_back(d, context.saved[0], context.rest[0]),
     saves=(-2,),
     run_first=_run_found,
 )

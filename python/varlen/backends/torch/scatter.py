@@ -19,19 +19,19 @@ _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
     _core.gather_add,
     lambda table, indices: table.new_empty((indices.shape[0], *table.shape[1:])),
-    lambda seen, d: _gradient_op(d, seen.rest[0], seen.rows),
+    lambda context, d: _gradient_op(d, context.rest[0], context.rows),
 )
 _gradient_op: AutogradOp = AutogradOp(
     "backprop_gather_add(Tensor d, Tensor indices, SymInt rows) -> Tensor",
     _core.backprop_gather_add,
     lambda d, indices, rows: d.new_empty((rows, *d.shape[1:])),
-    lambda seen, d: _gather(d, seen.rest[0]),
+    lambda context, d: _gather(d, context.rest[0]),
 )
 _add_op: AutogradOp = AutogradOp(
     "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
     lambda table, rows, places: _core.scatter_added(table, places, rows),
     lambda table, rows, places: torch.empty_like(table),
-    lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
+    lambda context, d: (d, _gather(d, context.rest[0][:, None])),
     columns=2,
 )
 

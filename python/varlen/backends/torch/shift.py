@@ -35,7 +35,7 @@ _reverse: AutogradOp = AutogradOp(
     "reverse(Tensor x, Tensor offsets) -> Tensor",
     lambda x, offsets: _core.reverse(x, offsets if type(offsets) is Level else level_of(offsets)),
     _fake,
-    lambda seen, d: _reverse(d, *seen.rest),
+    lambda context, d: _reverse(d, *context.rest),
 )
 
 # `by` holds a number for each sequence.
@@ -48,13 +48,13 @@ shift_rows: AutogradOp = AutogradOp(
         None if type(fill) is int and fill == 0 else fill,
     ),
     _fake,
-    lambda seen, d: shift_rows(d, seen.rest[0], -seen.rest[1], 0),
+    lambda context, d: shift_rows(d, context.rest[0], -context.rest[1], 0),
 )
 roll_rows: AutogradOp = AutogradOp(
     "roll(Tensor x, Tensor offsets, Tensor by) -> Tensor",
     lambda x, offsets, by: _core.roll(x, offsets if type(offsets) is Level else level_of(offsets), by),
     _fake,
-    lambda seen, d: roll_rows(d, seen.rest[0], -seen.rest[1]),
+    lambda context, d: roll_rows(d, context.rest[0], -context.rest[1]),
 )
 
 

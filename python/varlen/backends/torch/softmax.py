@@ -31,7 +31,7 @@ _softmax: AutogradOp = AutogradOp(
     "softmax_sequences(Tensor x, Tensor offsets, bool log, float temperature) -> Tensor",
     _run,
     lambda x, offsets, log, temperature: x.new_empty(x.shape, dtype=_dtype(x.dtype)),
-    lambda seen, d: _gradient_op(d, seen.saved[0], *seen.rest),
+    lambda context, d: _gradient_op(d, context.saved[0], *context.rest),
     saves=(-1,),
     like=lambda x, offsets, log, temperature: "log_softmax" if log else "softmax",
 )

@@ -56,13 +56,15 @@ sort_rows: AutogradOp = AutogradOp(
     "sort(Tensor x, Tensor offsets, Tensor kept, SymInt total, bool descending) -> (Tensor, Tensor)",
     _run_sort,
     _fake_sort,
-    lambda seen, d: _unsort(d, seen.saved[0], *seen.rest[:2], seen.rows),
+    lambda context, d: _unsort(d, context.saved[0], *context.rest[:2], context.rows),
     saves=(-2,),
 )
 _unsort: AutogradOp = AutogradOp(
     "unsort(Tensor d, Tensor which, Tensor offsets, Tensor kept, SymInt total) -> Tensor",
-    lambda d, which, offsets, kept, total: _core.unsort(d, level_of(offsets), level_of(kept), which),
-    lambda d, which, offsets, kept, total: d.new_empty((total, *d.shape[1:])),
+    lambda d, which, offsets, new_level, total: _core.unsort(
+        d, level_of(offsets), level_of(new_level), which
+    ),
+    lambda d, which, offsets, new_level, total: d.new_empty((total, *d.shape[1:])),
     _gradient_of_back,
     columns=2,
     saves=(1,),

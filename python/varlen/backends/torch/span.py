@@ -88,8 +88,8 @@ def _gradient_of_insert(context: SavedContext, d: torch.Tensor) -> tuple[torch.T
 
 _insert: AutogradOp = AutogradOp(
     "insert_rows(Tensor x, Tensor rows, Tensor before) -> Tensor",
-    lambda x, rows, before: _core.insert_rows(x, before, rows),
-    lambda x, rows, before: x.new_empty((x.shape[0] + rows.shape[0], *x.shape[1:])),
+    lambda x, rows, places: _core.insert_rows(x, places, rows),
+    lambda x, rows, places: x.new_empty((x.shape[0] + rows.shape[0], *x.shape[1:])),
     _gradient_of_insert,
     columns=2,
 )

@@ -66,14 +66,14 @@ _sum: AutogradOp = AutogradOp(
     "reduce_sum(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
     _run_sum,
     _fake_reduce,
-    lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
+    lambda context, d: _expand(d, context.rest[0], context.rows, context.rest[1]),
     like=lambda x, offsets, op, empty: op,
 )
 _expand: AutogradOp = AutogradOp(
     "expand(Tensor d, Tensor offsets, SymInt total, str op) -> Tensor",
     _run_expand,
     _fake_expand,
-    lambda seen, d: _sum(d, seen.rest[0], seen.rest[2], 0),
+    lambda context, d: _sum(d, context.rest[0], context.rest[2], 0),
 )
 
 # Those without gradients.
@@ -95,7 +95,7 @@ extreme_rows: AutogradOp = AutogradOp(
     "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar? empty) -> (Tensor, Tensor)",
     _run_extreme,
     _fake_extreme,
-    lambda seen, d: _expand_which(d, seen.saved[0], seen.rest[0], seen.rows),
+    lambda context, d: _expand_which(d, context.saved[0], context.rest[0], context.rows),
     saves=(-2,),
     run_first=_run_sum,
 )
@@ -133,13 +133,13 @@ end_rows: AutogradOp = AutogradOp(
     "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
     _run_end,
     lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
-    lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
+    lambda context, d: _expand_end(d, context.rest[0], context.rows, context.rest[1]),
 )
 _expand_end: AutogradOp = AutogradOp(
     "expand_end(Tensor d, Tensor offsets, SymInt total, bool last) -> Tensor",
     lambda d, offsets, total, last: _core.expand_end(d, level_of(offsets), last),
     _fake_expand,
-    lambda seen, d: end_rows(d, seen.rest[0], seen.rest[2]),
+    lambda context, d: end_rows(d, context.rest[0], context.rest[2]),
 )
 
 

@@ -40,15 +40,15 @@ def _run_rows(d: Array, offsets: Any, total: int, shape: list[int], max_bytes: i
 _places: AutogradOp = AutogradOp(
     "seq2col(Tensor x, Tensor offsets, SymInt kept, SymInt[] shape, SymInt? max_bytes) -> Tensor",
     _run_places,
-    lambda x, offsets, kept, shape, limit: x.new_empty((kept, shape[0] + 1 + shape[1], *x.shape[1:])),
-    lambda seen, d: _rows(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    lambda x, offsets, count, shape, limit: x.new_empty((count, shape[0] + 1 + shape[1], *x.shape[1:])),
+    lambda context, d: _rows(d, context.rest[0], context.rows, *context.rest[2:]),
     batch=(1, 2),
 )
 _rows: AutogradOp = AutogradOp(
     "backprop_seq2col(Tensor d, Tensor offsets, SymInt total, SymInt[] shape, SymInt? max_bytes) -> Tensor",
     _run_rows,
     lambda d, offsets, total, shape, limit: d.new_empty((total, *d.shape[2:])),
-    lambda seen, d: _places(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    lambda context, d: _places(d, context.rest[0], context.rows, *context.rest[2:]),
     batch=(2, 1),
 )
 
@@ -59,7 +59,7 @@ _windows: AutogradOp = AutogradOp(
         x, level_of(offsets), steps[0], steps[1], bool(steps[2]), limit, mean
     )[0],
     lambda x, offsets, rows, *_: x.new_empty((rows, *x.shape[1:])),
-    lambda seen, d: _merge_op(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    lambda context, d: _merge_op(d, context.rest[0], context.rows, *context.rest[2:]),
 )
 
 
@@ -75,7 +75,7 @@ _merge_op: AutogradOp = AutogradOp(
         y, None, level_of(offsets), steps[0], steps[1], bool(steps[2]), mean, limit
     ),
     _fake_merged,
-    lambda seen, d: _windows(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    lambda context, d: _windows(d, context.rest[0], context.rows, *context.rest[2:]),
 )
 
 

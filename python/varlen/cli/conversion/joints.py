@@ -240,11 +240,13 @@ class _Rows:
     """Where the rows of a piece are: in a source, from a row on, or as they were moved."""
 
     def __init__(self, source: RowSource, first: int, numbers: npt.NDArray[np.int64] | None) -> None:
-        self._source, self._first, self._moved = source, first, numbers
+        self._source, self._first, self._row_numbers = source, first, numbers
 
     def row_of(self, row: int) -> RowPlace:
         """The place of a row of the piece."""
-        return self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
+        return self._source.locate(
+            self._first + row if self._row_numbers is None else int(self._row_numbers[row])
+        )
 
     def place_in_all(self, row: int) -> str:
         """The file and the place of a row of all."""

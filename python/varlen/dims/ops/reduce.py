@@ -16,8 +16,8 @@ from varlen.dims.base import NO_FACTS, dtype_name, make_data
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import coordinates, move, order_of, rows_of
 from varlen.errors import error_of, type_error, value_error
-from varlen.ops.declared.folds import EMPTY as FOLDS
-from varlen.ops.declared.folds import EMPTY_OF_DIMS, EXTREMES
+from varlen.ops.faces.folds import EMPTY as FOLDS
+from varlen.ops.faces.folds import EMPTY_OF_DIMS, EXTREMES
 from varlen.ops.reduce import extreme_place
 from varlen.ops.support.accumulator import accumulate, is_plain
 

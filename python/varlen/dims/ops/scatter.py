@@ -20,8 +20,8 @@ from varlen.dims.ops.reduce import EMPTY
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import order_of, rows_of, spread
 from varlen.errors import index_error, naming, value_error
-from varlen.ops.declared.folds import EMPTY as FOLDS
-from varlen.ops.declared.folds import EXTREMES
+from varlen.ops.faces.folds import EMPTY as FOLDS
+from varlen.ops.faces.folds import EXTREMES
 from varlen.ops.support.accumulator import accumulate
 
 if TYPE_CHECKING:

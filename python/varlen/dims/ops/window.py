@@ -29,7 +29,7 @@ from varlen.dims.plan_cache import cached_plan
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import equal_lengths
-from varlen.ops.declared.folds import EMPTY as FOLDS
+from varlen.ops.faces.folds import EMPTY as FOLDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

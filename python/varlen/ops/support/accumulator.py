@@ -11,7 +11,7 @@ from varlen import tracing
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
 from varlen.errors import error_of, type_error, value_error
-from varlen.ops.declared.folds import COMPOSED
+from varlen.ops.faces.folds import COMPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

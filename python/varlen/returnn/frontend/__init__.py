@@ -8,7 +8,7 @@ neither stored nor read, whatever is said of masks.
 # fmt: off
 
 from varlen.returnn.frontend.convert import convert_to_tensor, copy, expand_dims, replace_dim
-from varlen.returnn.frontend.declared import (
+from varlen.returnn.frontend.faces import (
     abs,
     add,
     cast,

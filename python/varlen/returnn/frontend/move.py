@@ -11,7 +11,7 @@ from varlen import dims
 from varlen.dims import Data, Dim
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
-from varlen.returnn.frontend.declared import identity, sigmoid, split
+from varlen.returnn.frontend.faces import identity, sigmoid, split
 from varlen.returnn.frontend.operands import check_operand, check_pair, check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 

@@ -18,7 +18,7 @@ from varlen.returnn.tensor import Tensor
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    Seed = int | Sequence[int] | NDArray[np.integer[Any]]
+    SeedLike = int | Sequence[int] | NDArray[np.integer[Any]]
 
 _DISTRIBUTIONS = ("uniform", "normal", "truncated_normal")
 
@@ -36,7 +36,7 @@ def random(
     bound: Data[Any] | float | None = None,
     minval: Data[Any] | float | None = None,
     maxval: Data[Any] | float | None = None,
-    seed: Seed | None = None,
+    seed: SeedLike | None = None,
     algorithm: str | None = None,
     explicit_state: None = None,
     auto_update_state: bool | None = None,

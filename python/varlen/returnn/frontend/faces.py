@@ -23,7 +23,7 @@ from varlen.returnn.tensor import Tensor, as_tensor
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from varlen.returnn.frontend.random import Seed
+    from varlen.returnn.frontend.random import SeedLike
 
 
 def abs(a: Data[Any]) -> Tensor:
@@ -1205,8 +1205,8 @@ def maximum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
     """
     check_operand(a, "a")
     check_operand(b, "b")
-    for i, each in enumerate(other_tensors):
-        check_operand(each, f"other_tensors[{i}]")
+    for i, part in enumerate(other_tensors):
+        check_operand(part, f"other_tensors[{i}]")
     return as_tensor(_dims.combine("maximum", a, b, *other_tensors))
 
 
@@ -1232,8 +1232,8 @@ def minimum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
     """
     check_operand(a, "a")
     check_operand(b, "b")
-    for i, each in enumerate(other_tensors):
-        check_operand(each, f"other_tensors[{i}]")
+    for i, part in enumerate(other_tensors):
+        check_operand(part, f"other_tensors[{i}]")
     return as_tensor(_dims.combine("minimum", a, b, *other_tensors))
 
 
@@ -2215,7 +2215,7 @@ def normalize(a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6)
 def random_uniform(
     dims: Sequence[Dim], *, dtype: DTypeLike | None = None, device: str | None = None,
     sparse_dim: Dim | None = None, feature_dim: Dim | None = None, minval: Data[Any] | float | None = None,
-    maxval: Data[Any] | float | None = None, seed: Seed | None = None, algorithm: str | None = None,
+    maxval: Data[Any] | float | None = None, seed: SeedLike | None = None, algorithm: str | None = None,
     explicit_state: None = None, auto_update_state: bool | None = None, static: bool | None = None,
     out: None = None, like: Data[Any] | None = None,
 ) -> Tensor:
@@ -2249,7 +2249,7 @@ def random_uniform(
 def random_normal(
     dims: Sequence[Dim], *, dtype: DTypeLike | None = None, device: str | None = None,
     sparse_dim: Dim | None = None, feature_dim: Dim | None = None, mean: Data[Any] | float | None = 0.0,
-    stddev: Data[Any] | float | None = 1.0, seed: Seed | None = None, algorithm: str | None = None,
+    stddev: Data[Any] | float | None = 1.0, seed: SeedLike | None = None, algorithm: str | None = None,
     explicit_state: None = None, auto_update_state: bool | None = None, static: bool | None = None,
     out: None = None, like: Data[Any] | None = None,
 ) -> Tensor:
@@ -2284,7 +2284,7 @@ def random_truncated_normal(
     dims: Sequence[Dim], *, dtype: DTypeLike | None = None, device: str | None = None,
     sparse_dim: Dim | None = None, feature_dim: Dim | None = None, mean: Data[Any] | float | None = 0.0,
     stddev: Data[Any] | float | None = 1.0, minval: Data[Any] | float | None = None,
-    maxval: Data[Any] | float | None = None, seed: Seed | None = None, algorithm: str | None = None,
+    maxval: Data[Any] | float | None = None, seed: SeedLike | None = None, algorithm: str | None = None,
     explicit_state: None = None, auto_update_state: bool | None = None, static: bool | None = None,
     out: None = None, like: Data[Any] | None = None,
 ) -> Tensor:
