@@ -50,7 +50,7 @@ def of_indices(indices):
 
 # What a loader is made of, the class of the error, and what it says of itself.
 BAD = {
-    "nested deeper": (of_samples([{"x": [1, 2]}, {"x": [[1]]}]), ValueError, "samples['x']"),
+    "nested deeper": (of_samples([{"x": [1, 2]}, {"x": [[1]]}]), ValueError, "samples[1]['x']"),
     "nested deeper in a tuple": (of_samples([([1],), ([[1]],)]), ValueError, "samples"),
     "a key less": (of_samples([{"x": [1], "y": 2}, {"x": [1]}]), (ValueError, KeyError), "samples"),
     "a key more": (of_samples([{"x": [1]}, {"x": [1], "y": 2}]), (ValueError, KeyError), "samples"),
@@ -147,7 +147,7 @@ def test_errors_of_a_build_name_the_partition_and_what_is_wrong_there(tmp_path, 
     with pytest.raises(RuntimeError, match=r"^partition 2: ") as raised:
         vl.io.build(paths, lacking, tmp_path / "out", workers=workers)
     error = raised.value
-    assert error.argument.startswith("partition 2")
+    assert error.context.startswith("partition 2")
     assert "expected a list or an array, got str" in error.reason
 
 

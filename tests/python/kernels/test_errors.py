@@ -33,7 +33,7 @@ RECORDS = [
     ),
     (lambda: vl.ops.reduce_max(np.ones(1), [1, 0]), ValueError, {"argument": "lengths", "row": 1}),
     (lambda: R.to_dense(fill=0.5), ValueError, {"argument": "fill", "reason": "0.5 does not fit int64"}),
-    (lambda: R.to_dense(max_bytes=1), ValueError, {"argument": "values", "code": "padded_size"}),
+    (lambda: R.to_dense(max_bytes=1), ValueError, {"argument": "max_bytes", "code": "padded_size"}),
     (lambda: vl.ops.pad([[1, 2]], max_bytes=1), ValueError, {"argument": "arrays", "number": 16}),
     (lambda: vl.Ragged.from_list([[1], ["a"]]), TypeError, {"argument": "data[1][0]"}),
     (lambda: vl.Ragged([1, 2], [1]), ValueError, {"argument": "lengths"}),
