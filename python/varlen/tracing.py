@@ -104,7 +104,7 @@ def eager_only(what: str = "") -> Callable[[F], F]:
 
 def holds_surely(condition: Any) -> bool:
     """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes."""
-    return bool(tensors.known(condition) if is_tracing() else condition)
+    return bool(tensors.holds_surely(condition) if is_tracing() else condition)
 
 
 def name_of(function: Any) -> str:

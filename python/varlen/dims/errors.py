@@ -46,7 +46,7 @@ class OutShapeError(ValueError):
     >>> x = vl.Data(np.zeros((4, 2)), [vl.Dim("s", 4), t])
     >>> x.verify_out_shape({t})
     Traceback (most recent call last):
-    varlen.dims.errors.OutShapeError: out_shape: expected {t(2)}, got [s(4), t(2)]: 's' is not expected
+    varlen.dims.errors.OutShapeError: expected: expected {t(2)}, got [s(4), t(2)]: 's' is not expected
     """
 
 

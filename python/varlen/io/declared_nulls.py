@@ -19,7 +19,7 @@ class DeclaredNulls(Nulls):
     """What becomes of nulls, but for columns of a schema: refused where it allows none, NaN where it does.
 
     >>> schema = Schema({"x": {"kind": "number", "dtype": "float32", "nullable": False}})
-    >>> DeclaredNulls("fill", 0, schema=schema).of("x").policy
+    >>> DeclaredNulls("fill", 0, schema=schema).for_key("x").policy
     'refuse'
     """
 

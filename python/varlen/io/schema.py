@@ -128,7 +128,7 @@ class Field:
 
         Examples
         --------
-        >>> Field(1, np.dtype("u1"), "U8").joined(Field(1, np.dtype("f4"), "F32")).dtype
+        >>> Field(1, np.dtype("u1"), "U8").join(Field(1, np.dtype("f4"), "F32")).dtype
         dtype('float32')
         """
         dtype = self._wider(other)

@@ -409,7 +409,7 @@ def axes_needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
     Examples
     --------
     >>> x = Model.from_rows([[7, 8], [9]])
-    >>> [axis.dim.name for axis in needed(x.axes, x.dims[1:])]
+    >>> [axis.dim.name for axis in axes_needed(x.axes, x.dims[1:])]
     ['batch', 'time']
     """
     by_dim, result, queue = {axis.dim: axis for axis in axes}, set[Dim](), list(dims)

@@ -174,7 +174,7 @@ def result(make: Callable[..., Layer], *layers: Any) -> Any:
         return make(*map(as_layer, layers))
 
 
-def as_layer(value: Any) -> Layer:
+def as_layer(given: Any) -> Layer:
     """Make a Layer from any callable. This finds out once how to call it.
 
     Parameters
@@ -204,17 +204,17 @@ def as_layer(value: Any) -> Layer:
     Traceback (most recent call last):
     TypeError: tanh is a function f(x) -> y, which has no gradient; pass f(x, is_train) -> (y,...
     """
-    if isinstance(value, Layer):
-        return value
-    if is_model(value):
-        return cast(Layer, _CONVERTERS["from_model"](value))
+    if isinstance(given, Layer):
+        return given
+    if is_model(given):
+        return cast(Layer, _CONVERTERS["from_model"](given))
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.nn.Module):
-        return cast(Layer, _CONVERTERS["from_module"](value))
-    if not callable(value):
-        raise type_error("given", f"expected a callable, got {type(value).__name__}")
-    name = getattr(value, "__name__", None) or type(value).__name__
-    return Layer(name, partial(_LIKE[_takes_is_train(value)], name, value))
+    if torch is not None and isinstance(given, torch.nn.Module):
+        return cast(Layer, _CONVERTERS["from_module"](given))
+    if not callable(given):
+        raise type_error("given", f"expected a callable, got {type(given).__name__}")
+    name = getattr(given, "__name__", None) or type(given).__name__
+    return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
 
 
 def not_trained(dY: Any) -> NoReturn:

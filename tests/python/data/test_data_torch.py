@@ -243,6 +243,6 @@ def test_bfloat16_needs_no_ml_dtypes_as_tensors(tmp_path):
     command = [sys.executable, "-c", WITHOUT_ML_DTYPES, str(tmp_path / "a.nrt")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout.splitlines() == [
-        "samples: arrays[1]: 257 does not fit torch.bfloat16; give a dtype",
+        "samples[1]: 257 does not fit torch.bfloat16; give a dtype",
         "dtype: bfloat16 needs the package ml_dtypes, which is not installed",
     ], done.stderr

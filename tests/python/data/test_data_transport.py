@@ -296,7 +296,7 @@ def test_an_outbox_keeps_few_blocks(monkeypatch, tmp_path):
     outbox, inbox = transport.Outbox(os.getpid()), transport.Inbox()
     for size in range(1000, 100_000, 1000):
         name, memory = outbox.take(size)
-        opened = inbox.open(name, outbox.closed())
+        opened = inbox.open(name, outbox.take_closed())
         memory.bytes[64] = size % 251
         assert opened.bytes[64] == size % 251
         opened.state[0] = transport._FREE

@@ -13,7 +13,7 @@ FOUND = {"code": 0, "count": 1, "driver": 13000, "runtime": 13000, "name": "Test
 
 def told(monkeypatch, module):
     monkeypatch.setattr(cuda, "_module", lambda: module)
-    monkeypatch.setattr(cuda, "_known", {})
+    monkeypatch.setattr(cuda, "_status_cache", {})
     return cuda.status()
 
 

@@ -90,5 +90,5 @@ def test_numbers_are_clipped_by_bounds_over_their_dims():
 
 
 def test_functions_take_data_alone():
-    with pytest.raises(TypeError, match="exp: expected a Data, got ndarray"):
+    with pytest.raises(TypeError, match="x: expected a Data, got ndarray"):
         dims.exp(np.zeros(3))

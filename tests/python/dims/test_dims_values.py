@@ -110,7 +110,7 @@ def test_one_hot_is_over_classes_of_any_number():
     x = Data(np.array([1, 0]), [batch_dim], sparse_dim=Dim("choices", lengths=[2, 1]))
     assert dims.one_hot(x).to_list() == [[0.0, 1.0], [1.0]]
     assert dims.one_hot(x).feature_dim == x.sparse_dim
-    with pytest.raises(ValueError, match=r"one_hot: .* has no sparse_dim"):
+    with pytest.raises(ValueError, match=r"x: .* has no sparse_dim"):
         dims.one_hot(Data(np.array([1]), [batch_dim]))
     with pytest.raises(ValueError, match="one_hot: x: 3 at position 0 is no position of"):
         dims.one_hot(Data(np.array([3]), [batch_dim]), FEATURE)

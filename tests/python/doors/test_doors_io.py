@@ -221,7 +221,7 @@ def test_numbers_are_whole(door, given, error, text):
 def test_shards_do_not_mix_with_files_that_are_there(folder):
     refuses(lambda x: io.ShardWriter(x, 2), folder, FileExistsError, "the folder holds a.nrt already")
     refuses(lambda x: io.ShardWriter(x, 2), folder / "a.nrt", FileExistsError, "")
-    with pytest.raises(ValueError, match="narrow: shards share their dtypes"):
+    with pytest.raises(ValueError, match="narrow: cannot be used: all shards share their dtypes"):
         io.ShardWriter(folder / "b", 2, narrow=True)
     with (
         pytest.raises(TypeError, match="rows: expected a joint dict"),

@@ -26,7 +26,7 @@ at by to of over trailing more least found ordered sorted batched estimated stor
 changed  done finished masked updated derived fixed permuted presorted saved viewed of_method
 """
 PLACES = {"at", "by", "over"}  # which are also variables that pass them on
-FILES = {"_restored"}  # files that torch saved name it
+FILES = {("_restored.py", "_restored"), ("layer.py", "given")}  # what torch saved names it; `as_layer(given)`
 
 
 def is_alone(name):
@@ -65,7 +65,7 @@ def wrong_names(path):
     return [
         (line, name)
         for line, name, is_users in found
-        if is_alone(name) and name not in FILES and not (is_users and name in USERS.split())
+        if is_alone(name) and (path.name, name) not in FILES and not (is_users and name in USERS.split())
     ]
 
 

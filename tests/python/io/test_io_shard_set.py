@@ -255,14 +255,14 @@ def test_threads_that_open_shards_lose_no_words(tmp_path, monkeypatch):
         Joint({"w": [words[: i + 1]]}, schema={"w": str}).save(path)
     fields = io.open_file(paths[0]).fields
     source = ShardSet(tuple(Shard(path, 1, fields=fields) for path in paths), True, None)
-    real = Field.joined
+    real = Field.join
 
     def slowly(self, other):
         joined = real(self, other)
         time.sleep(0.05)  # others join theirs meanwhile, where they may
         return joined
 
-    monkeypatch.setattr(Field, "joined", slowly)
+    monkeypatch.setattr(Field, "join", slowly)
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(source.file, [3, 2, 1]))
     assert source.fields["w"].vocabulary == ("[PAD]", *words)

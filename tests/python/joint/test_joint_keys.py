@@ -114,7 +114,7 @@ def test_lengths_of_a_level(make):
     J = make(RAW)
     assert J.lengths().tolist() == [2, 1]
     assert J.lengths(2).tolist() == [1, 2, 0]
-    with pytest.raises(IndexError, match="level 3 is out of range"):
+    with pytest.raises(IndexError, match="dim: expected at most 2, got 3"):
         J.lengths(3)
 
 

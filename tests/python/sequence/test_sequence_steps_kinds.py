@@ -48,7 +48,7 @@ def test_steps_are_of_one_kind(others, one, at, text):
 def test_steps_of_sub_sequences_are_of_one_kind():
     steps = nested()
     steps[1] = vl.Ragged(torch.ones(2), [1, 1])
-    with pytest.raises(TypeError, match=r"^steps: step 1 holds values of type Tensor, step 0 of ndarray"):
+    with pytest.raises(TypeError, match=r"^dY: step 1 holds values of type Tensor, step 0 of ndarray"):
         sequence.backprop_segment_inputs(steps, TABLE)
     steps[1] = vl.Ragged(np.ones(2), [[1, 1], [1, 1]])
     with pytest.raises(ValueError, match=r"^steps: step 1 has 2 levels, step 0 has 1"):

@@ -126,7 +126,7 @@ def test_registered_ops_keep_what_they_promise():
         registered._places: (x, offsets, 5, [1, 1, 1, 1], None),
         registered._rows: (rows(5, (3, 2)), offsets, 5, [1, 1, 1, 1], None),
         registered._windows: (x, offsets, 6, [2, 1, 0], False, None),
-        registered._merged: (rows(6), offsets, 5, [2, 1, 0], True, None),
+        registered._merge_op: (rows(6), offsets, 5, [2, 1, 0], True, None),
     }
     for op, args in samples.items():
         torch.library.opcheck(op.torch_op, args, test_utils=("test_schema", "test_faketensor"))

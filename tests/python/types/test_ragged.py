@@ -220,7 +220,7 @@ def test_columns_drop_a_level():
         ((slice(None), [0]), "a ragged axis takes an int or a slice, got list"),
         ((slice(None), None), "new axes"),
         ((..., 0, ...), "single ellipsis"),
-        ((0, 5), "out of bounds"),
+        ((0, 5), "out of range"),
     ],
 )
 def test_indices_that_mean_nothing_say_so(key, text):
