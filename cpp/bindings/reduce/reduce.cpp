@@ -78,8 +78,8 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
   const Offsets view = level.view();
   std::int64_t i = 0;
   while (view.length(i) != 0) ++i;
-  raise_value(Record{"lengths", "sequence " + std::to_string(i) + " is empty", i, 0,
-                     "pass empty= for its result"});
+  raise_value(
+      Record{"lengths", "sequence " + std::to_string(i) + " is empty", i, 0, "pass empty= for its result"});
 }
 
 /// The plain 0 of Python, which is zero bytes in any dtype.
