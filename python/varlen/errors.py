@@ -211,7 +211,7 @@ def is_of_row(error: BaseException) -> TypeGuard[_OfRow]:
 def name_argument(
     error: RaisedT, new_name: str | None = None, /, *, advice: str | None = None, **names: str
 ) -> RaisedT:
-    """The same error about an argument of the caller: `new_name`, or what its own argument is called in `names`.
+    """The same error about an argument of the caller: `new_name`, or the name of its own in `names`.
 
     An error that knows no argument stays as it is; one about "data[0]" is about `data`.
     """
