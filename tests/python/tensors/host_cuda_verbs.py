@@ -396,7 +396,7 @@ def test_tensors_of_two_devices_are_refused_by_name(case):
             step(a, b)
         assert {"cpu", "cuda:0"} <= set(re.findall(r"cpu|cuda:0", str(error.value)))
     for join in (ops.pad, ops.list2ragged):
-        with pytest.raises(ValueError, match=r"^arrays: array 1 lies on cuda:0, the first on cpu"):
+        with pytest.raises(ValueError, match=r"^arrays: array 1 is on cuda:0, the first on cpu"):
             join([np.ones(2), there.values])
 
 
