@@ -1,8 +1,12 @@
-"""How many threads a process has, and that the pool lives through forks."""
+"""How many threads a process has, that the pool lives through forks, and that large calls hold nobody up."""
 
 import multiprocessing
 import os
+import sys
+import threading
+import time
 
+import numpy as np
 import pytest
 import varlen
 from house import in_python
@@ -156,3 +160,28 @@ for thread in threads: thread.join()
 print(results)
 """
     assert in_python(GATHER + code)[0] == str([True] * 6)
+
+
+def test_a_large_call_lets_other_threads_run():
+    r = varlen.Ragged(np.zeros(4_000_000), [4_000_000])
+    turns, is_done, interval = [0], threading.Event(), sys.getswitchinterval()
+
+    def take_turns():
+        while not is_done.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    def turns_in_a_call():
+        start = turns[0]
+        varlen.ops.reverse(r.values, r.levels[0])
+        return turns[0] - start
+
+    thread = threading.Thread(target=take_turns)
+    sys.setswitchinterval(60)  # nobody takes the GIL from a thread that holds it
+    try:
+        thread.start()
+        assert any(turns_in_a_call() for _ in range(20))
+    finally:
+        is_done.set()
+        sys.setswitchinterval(interval)
+        thread.join()
