@@ -11,7 +11,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import Level, is_placed
 from varlen.arguments import as_int, as_ints, as_list
-from varlen.errors import error_of, index_error, name_argument, type_error, value_error
+from varlen.errors import index_error, name_argument, type_error, value_error
 
 Levels = tuple[Level, ...]
 
@@ -42,10 +42,10 @@ def check_levels(count: int | None, levels: Levels, argument: str = "levels") ->
     for d in range(len(levels) - 1):
         if not levels[d]._fits(len(levels[d + 1])):
             fault = f"the lengths of level {d} add up to {levels[d].total}, but level {d + 1}"
-            raise error_of(ValueError, argument, f"{fault} has {len(levels[d + 1])} sequences")
+            raise value_error(argument, f"{fault} has {len(levels[d + 1])} sequences")
     if count is not None and not levels[-1]._fits(count):
         fault = f"the lengths add up to {levels[-1].total}, but there are {count} values"
-        raise error_of(ValueError, argument, fault)
+        raise value_error(argument, fault)
 
 
 def same_levels(a: Levels, b: Levels) -> bool:
@@ -116,10 +116,10 @@ def nest_levels(row_levels: Levels, argument: str, empty: str | None = None, fir
     for d, (parent, child) in enumerate(pairwise(row_levels), first):
         if parent.total != child.total:
             fault = f"the lengths of level {d} add up to {parent.total}, those of level {d + 1}"
-            raise error_of(ValueError, argument, f"{fault} to {child.total}")
+            raise value_error(argument, f"{fault} to {child.total}")
         if len(parent) == 0 and len(child):
             fault = f"level {d} has no sequences, but level {d + 1} has {len(child)}"
-            raise error_of(ValueError, argument, fault)
+            raise value_error(argument, fault)
         ends, cuts = child.offsets, parent.offsets[1:-1]
         left, right = np.searchsorted(ends, cuts), np.searchsorted(ends, cuts, side="right")
         unclear = left == right if empty else right - left != 1
@@ -127,9 +127,9 @@ def nest_levels(row_levels: Levels, argument: str, empty: str | None = None, fir
             i = int(unclear.argmax())
             where = f"sequence {i} of level {d} ends at {cuts[i]},"
             if left[i] == right[i]:
-                raise error_of(ValueError, argument, f"{where} inside a sequence of level {d + 1}")
+                raise value_error(argument, f"{where} inside a sequence of level {d + 1}")
             fault = f"{where} beside an empty sequence of level {d + 1}"
-            raise error_of(ValueError, argument, fault, "pass empty='before' or empty='after'")
+            raise value_error(argument, fault, "pass empty='before' or empty='after'")
         inner = left if empty == "after" else right - 1
         edges = ([0], inner, [len(child)]) if len(parent) else ([0],)
         levels.append(Level.from_offsets(np.concatenate(edges)))
@@ -170,7 +170,7 @@ def not_empty(level: Level) -> None:
         )
     if len(level) and level.shortest == 0:
         place = int((level.lengths == 0).argmax())
-        raise error_of(ValueError, "lengths", f"sequence {place} is empty", "pass empty= for its result")
+        raise value_error("lengths", f"sequence {place} is empty", "pass empty= for its result")
 
 
 def first_longer(level: Level, limit: int) -> int | None:

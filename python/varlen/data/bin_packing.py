@@ -12,7 +12,7 @@ from varlen.arguments import as_int, one_of
 from varlen.data.options import check_names
 from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
-from varlen.errors import error_of, value_error
+from varlen.errors import value_error
 from varlen.io.account import Account
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class BinPacking(Sampler):
             row = int(np.argmax(is_over))
             fault = f"row {row} has {self.lengths[row]} tokens, over size={size}"
             advice = "give max_len, or too_long='skip' or 'split'"
-            raise error_of(ValueError, "lengths", fault, advice)
+            raise value_error("lengths", fault, advice)
         # Of every piece of a row that is split: its row, and where in the row it begins. Then `lengths` are
         # those of the pieces, and the batches of `_deal` have numbers of pieces.
         self._piece_rows: Ints | None = None

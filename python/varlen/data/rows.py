@@ -419,5 +419,5 @@ def _lengths_of(source: Source, shard: int, dim: int) -> Ints:
     if len(lengths) and lengths.min() < 0:
         row = int(np.argmin(lengths))
         fault = f"row {row} ends before the row in front of it"
-        raise error_of(ValueError, "", fault, file=source.paths[shard], row=row, context=f"dim{dim}/bounds")
+        raise value_error("", fault, file=source.paths[shard], row=row, context=f"dim{dim}/bounds")
     return lengths

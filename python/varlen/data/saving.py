@@ -46,7 +46,7 @@ def save_rows(
     """Write all rows to a file, or to a folder of shards."""
     fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
     if not fields:
-        raise error_of(ValueError, "", "these rows have no keys", context="save")
+        raise value_error("", "these rows have no keys", context="save")
     options: dict[str, Any] = {
         "schema": schema_of_source(dataset.source) or {name: field.dtype for name, field in fields.items()},
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
@@ -134,8 +134,7 @@ def _call_each(
     if all(isinstance(row, dict) for row in results):
         for i, row in enumerate(results):
             if row.keys() != results[0].keys():
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"row {begin + i}: keys {sorted(row)}, but {sorted(results[0])} in row {begin}",
                     row=begin + i,
@@ -150,8 +149,7 @@ def _call_each(
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))
         if now != first:
-            raise error_of(
-                ValueError,
+            raise value_error(
                 "",
                 f"row {begin + i}: keys and dims {now}, but {first} in row {begin}",
                 row=begin + i,

@@ -488,8 +488,7 @@ class Views(Batching):
         if len(index) and counts.max() > 1:
             row = int(np.argmax(counts))
             pair = np.flatnonzero(index == row)[:2]
-            raise error_of(
-                ValueError,
+            raise value_error(
                 "",
                 f"rows {pair[0]} and {pair[1]} of this view are the same row",
                 "save it first",

@@ -753,8 +753,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         values = self._tensor("backward")
         if values.numel() != 1:
-            raise error_of(
-                ValueError,
+            raise value_error(
                 "",
                 f"{self!r} holds several numbers",
                 "reduce it first, as with x.mean()",
@@ -967,8 +966,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     def __bool__(self) -> bool:
         if self._shape.rank:
-            raise error_of(
-                ValueError,
+            raise value_error(
                 "",
                 "the truth value of several numbers is ambiguous",
                 "reduce them with any() or all()",

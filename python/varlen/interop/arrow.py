@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Level
 from varlen.arguments import PADDING, as_bool, as_list, refuse_mask
-from varlen.errors import error_of, row_error, type_error, value_error
+from varlen.errors import row_error, type_error, value_error
 from varlen.interop.nulls import FIELD, Nulls
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
@@ -69,7 +69,7 @@ def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
     if not fits:
-        raise error_of(ValueError, "fill", f"{short(value)} does not fit {kind}, the type of {place.name}")
+        raise value_error("fill", f"{short(value)} does not fit {kind}, the type of {place.name}")
     return result
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import as_mapping, one_of
-from varlen.errors import error_of, name_item, name_place, type_error, value_error
+from varlen.errors import name_item, name_place, type_error, value_error
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
@@ -324,7 +324,7 @@ class Schema(Mapping[str, SchemaColumn]):
         try:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as wrong:
-            raise error_of(ValueError, "", f"no TOML: {wrong}") from None
+            raise value_error("", f"no TOML: {wrong}") from None
         if table.keys() != {"columns"} or not isinstance(table["columns"], dict):
             raise value_error("", f"expected tables [columns.NAME] alone, got {', '.join(table) or 'none'}")
         return cls(table["columns"])
@@ -458,8 +458,7 @@ class Schema(Mapping[str, SchemaColumn]):
             null = np.isnat(values.view(dtype)) if dtype.kind in "mM" else np.isnan(values)
             if null.any():
                 row = int(np.argwhere(null)[0][0])
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"null at row {row}, but the schema says that there is none",
                     row=row,
@@ -497,30 +496,26 @@ class Schema(Mapping[str, SchemaColumn]):
         for name, column in self._columns.items():
             entry = stored[name]
             if entry.dim != column.level:
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"level {entry.dim}, but the schema says {column.level}",
                     context=f"{where}: {name}",
                 )
             if entry.trailing != column.trailing:
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"values of fixed dims {entry.trailing}, but the schema says {column.trailing}",
                     context=f"{where}: {name}",
                 )
             if (entry.vocabulary is not None) != column.is_words:
                 what = "numbers" if column.is_words else "words"
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"holds {what}, but the schema says {column.kind}",
                     context=f"{where}: {name}",
                 )
             if column.dtype is not None and entry.dtype != np.dtype(column.dtype):
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"{entry.dtype}, but the schema says {column.dtype}",
                     context=f"{where}: {name}",

@@ -213,13 +213,7 @@ def backprop_shift(
     >>> vl.ops.backprop_shift(np.array([1.0, 2.0, 4.0]), [2, 1], by=1)
     array([2., 0., 0.])
     """
-    if out is not None:
-        check_output(out, by)
-    try:
-        result: SameT = shift(dY, lengths, by=_negate(by), level=level, out=out)
-    except Exception as error:
-        raise name_argument(error, X="dY") from None
-    return result
+    return _move_back(shift, dY, lengths, by, level, out)
 
 
 def backprop_roll(
@@ -247,10 +241,15 @@ def backprop_roll(
     >>> vl.ops.backprop_roll(np.array([1.0, 2.0, 4.0]), [3], by=1)
     array([2., 4., 1.])
     """
+    return _move_back(roll, dY, lengths, by, level, out)
+
+
+def _move_back(verb: Any, dY: SameT | Sequence[Any], lengths: Any, by: Any, level: int, out: Any) -> SameT:
+    """Rows moved by a verb as many places back."""
     if out is not None:
         check_output(out, by)
     try:
-        result: SameT = roll(dY, lengths, by=_negate(by), level=level, out=out)
+        result: SameT = verb(dY, lengths, by=_negate(by), level=level, out=out)
     except Exception as error:
         raise name_argument(error, X="dY") from None
     return result

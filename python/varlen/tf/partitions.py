@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import ArrayT, as_values
-from varlen.errors import error_of, value_error
+from varlen.errors import value_error
 from varlen.levels import level_from, nested_levels
 from varlen.ops.support.inputs import nest_rows
 from varlen.tf.faces import DeclaredPartitions
@@ -333,4 +333,4 @@ def _start_error(error: Any) -> Exception:
     if getattr(error, "code", "") != "decreasing":
         return cast("Exception", error)
     reason = f"row {error.row} starts at {error.number}, before the row in front of it"
-    return error_of(ValueError, "row_starts", reason)
+    return value_error("row_starts", reason)

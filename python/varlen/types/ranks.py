@@ -297,14 +297,12 @@ def fields_of(level: Level, indices: Any) -> Fields:
             TypeError, "indices", f"expected integers of one dimension, got {order.dtype}{order.shape}"
         )
     if len(order) != len(level):
-        raise error_of(ValueError, "indices", f"{len(order)} entries for {len(level)} sequences")
+        raise value_error("indices", f"{len(order)} entries for {len(level)} sequences")
     lengths = level.lengths
     is_outside = (order < 0) | (order >= len(level))
     if is_outside.any():
         k = int(is_outside.argmax())
-        raise error_of(
-            ValueError, "indices", f"column {k} holds {order[k]}, but there are {len(level)} sequences"
-        )
+        raise value_error("indices", f"column {k} holds {order[k]}, but there are {len(level)} sequences")
     by_rank = lengths[order]
     return _core.check_padded((level.longest, len(level)), None, by_rank, order)
 

@@ -25,7 +25,6 @@ from varlen.cli.conversion.words import UnknownWord, unknown_word
 from varlen.cli.conversion.wrong import APART, different_lists
 from varlen.errors import (
     as_record,
-    error_of,
     file_error,
     is_of_row,
     name_file,
@@ -295,7 +294,7 @@ def _join_records(
             if len(gaps) == len(records):  # one line says it for all
                 gaps = [-1]
             for k in gaps:
-                bad[k] = error_of(ValueError, "", f"no value for {top!r}", nulls.why)
+                bad[k] = value_error("", f"no value for {top!r}", nulls.why)
             if gaps == [-1]:
                 with_fields(bad[-1], place=f"line {lines[0]}")
         if bad:
@@ -336,11 +335,11 @@ def _join_records(
                 why = "see --null-word" if is_word else nulls.why
                 for k, item in enumerate(column):
                     if item is None:
-                        bad.setdefault(k, error_of(ValueError, "", f"no value for {name!r}", why))
+                        bad.setdefault(k, value_error("", f"no value for {name!r}", why))
                 return None
             if any(name == column_name for column_name, _, _ in columns):
                 message = f"two keys are called {name!r}: one of them is a field of an object"
-                bad[-1] = error_of(ValueError, "", message, place=f"line {lines[0]}")
+                bad[-1] = value_error("", message, place=f"line {lines[0]}")
                 return None
             try:
                 columns.append((name, *_flat_column(plan, name, column, depth)))
@@ -379,7 +378,7 @@ def _flat_column(
 ) -> tuple[np.ndarray, list[Level]]:
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
-            raise error_of(ValueError, "", "numbers, but --vocabulary gives words for it")
+            raise value_error("", "numbers, but --vocabulary gives words for it")
         dtype = plan.wanted_types.get(name)
         # What floats do not hold is rounded where they are asked for by name.
         is_float = isinstance(dtype, np.dtype) and dtype.kind == "f" and name in plan.types
@@ -438,7 +437,7 @@ def _advise(wrong: Exception, column: list[Any], option: str) -> Exception:
 
 
 def _record_error(k: int, reason: str, advice: str = "") -> ValueError:
-    return with_fields(error_of(ValueError, "", reason, advice), row=k)
+    return with_fields(value_error("", reason, advice), row=k)
 
 
 def _count_leading(plan: ConversionPlan, name: str, texts: list[str], ids: npt.NDArray[np.int64]) -> None:
@@ -499,7 +498,7 @@ def _join(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -
                     record = int(np.searchsorted(parent.bounds, record, "right"))
                 mine, others = int(level.lengths[row]), int(nest[d].lengths[row])
                 fault = f"{different_lists(name, mine, owner[d], others)} at depth {d + 1}"
-                bad[record] = error_of(ValueError, "", fault, APART)
+                bad[record] = value_error("", fault, APART)
                 return None
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

@@ -25,7 +25,7 @@ from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import Findings, naming_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
-from varlen.errors import error_of, file_error, value_error
+from varlen.errors import file_error, value_error
 
 __all__ = ["convert_meds"]
 
@@ -332,8 +332,7 @@ def convert_meds(
     codes = statistics.table()
     names = codes.column("code").to_pylist()
     if PAD in names:
-        raise error_of(
-            ValueError,
+        raise value_error(
             "code",
             f"{PAD!r} is a code of the train split, but the word of padding",
             "give it another name",

@@ -13,7 +13,7 @@ from varlen.backends.values import is_tensor
 from varlen.data.collation.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
-from varlen.errors import error_of, name_item, overflow_error, type_error, value_error, with_fields
+from varlen.errors import name_item, overflow_error, type_error, value_error, with_fields
 
 __all__: list[str] = []
 
@@ -82,7 +82,7 @@ class Leaves:
         """The error with the place among the samples that it is of."""
         null = place_of_null(items)
         if null is not None:
-            return error_of(ValueError, f"samples[{null[0]}]{name}{null[1]}", "is null", HINT)
+            return value_error(f"samples[{null[0]}]{name}{null[1]}", "is null", HINT)
         if getattr(error, "code", "") == "padded_size":
             return overflow_of_padding(error, self._values, f"samples{name}")
         argument = str(getattr(error, "argument", ""))

@@ -250,7 +250,7 @@ def join_dims(parts: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[S
         hint = "say broadcast=True in dims.combine if that is meant"
         if namesakes := _namesakes(shape.dims):
             hint += f"; {quote_names(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
-        raise error_of(ValueError, "", f"no operand has all dims of {texts}", hint, context=name)
+        raise value_error("", f"no operand has all dims of {texts}", hint, context=name)
     if shape is first._shape:
         return shape, first._order
     dims = list(first.dims)

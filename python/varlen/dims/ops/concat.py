@@ -213,8 +213,7 @@ def _in_one_order(operands: list[Data[Any]], axes: list[int]) -> tuple[list[Data
     for i, rest in enumerate(rests):
         if len(rest) != len(rests[0]) or any(dim not in rests[0] for dim in rest):
             texts = describe(operands[0].dims), describe(operands[i].dims)
-            raise error_of(
-                ValueError,
+            raise value_error(
                 "",
                 f"part {i} has the dims {texts[1]}, the first {texts[0]}: beside the one that each "
                 "is joined along they have to be the same",
@@ -239,8 +238,7 @@ def _in_one_order(operands: list[Data[Any]], axes: list[int]) -> tuple[list[Data
             lined_up.append(dims)
         if len(lined_up) == len(operands):
             return [_lay_out(x, dims) for x, dims in zip(operands, lined_up, strict=True)], k
-    raise error_of(
-        ValueError,
+    raise value_error(
         "",
         f"{' and '.join(describe(x.dims) for x in operands)} nest in no common order",
         context="concat",

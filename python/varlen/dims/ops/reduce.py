@@ -15,7 +15,7 @@ from varlen.dims.axes import about_operation, places, quote_names
 from varlen.dims.base import NO_FACTS, dtype_name, make_data
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import coordinates, move, order_of, rows_of
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import type_error, value_error
 from varlen.ops.faces.folds import EMPTY as FOLDS
 from varlen.ops.faces.folds import EMPTY_OF_DIMS, EXTREMES
 from varlen.ops.reduce import extreme_place
@@ -221,9 +221,7 @@ def _refuse_nothing(level: Level, x: Data[Any], axes: Sequence[int], why: str) -
         i = int((level.lengths == 0).argmax())
         names = quote_names([x._shape.dims[k] for k in axes], "and")
         has = "has" if len(axes) == 1 else "have"
-        raise error_of(
-            ValueError, "", f"{names} {has} no positions in row {i}, and {why}", row=i, context="reduce"
-        )
+        raise value_error("", f"{names} {has} no positions in row {i}, and {why}", row=i, context="reduce")
 
 
 def _places_of(x: Data[Any], mode: str, axes: Sequence[int], empty: Any) -> Data[Any]:

@@ -22,7 +22,7 @@ from varlen.backends.values import is_tensor, memory_of
 from varlen.dims.base import Annotations, dtype_name, make_data
 from varlen.dims.make import check_facts
 from varlen.dims.table import read_dims, write_dims
-from varlen.errors import error_of, name_file, value_error
+from varlen.errors import name_file, value_error
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import format_error
 from varlen.io.save import split_name
@@ -40,8 +40,7 @@ def save(batch: Mapping[str, Data[Any]], path: str | os.PathLike[str], durable: 
     arrays: dict[str, np.ndarray] = {}
     for key, data in batch.items():
         if split_name(key)[0] is not None:
-            raise error_of(
-                ValueError,
+            raise value_error(
                 "",
                 "tensors of joint files are called so",
                 "take another name",
@@ -103,8 +102,7 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
     number = file.header.names.index(key)
     values: Any = file.view(number, dtype_of(file.header.describe(number)[1]))
     if tuple(values.shape) != shape.array_shape:
-        raise error_of(
-            ValueError,
+        raise value_error(
             "",
             f"expected the shape {shape.array_shape}, the file has {values.shape}",
             context=f"{key!r}",
@@ -113,7 +111,7 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
         values = _from_bits(values, entry["bits_of"])
     order = entry.get("order")
     if order is not None and sorted(order) != list(range(shape.rank)):
-        raise error_of(ValueError, "", f"{order} is no order of {shape.rank} dims", context=f"{key!r}")
+        raise value_error("", f"{order} is no order of {shape.rank} dims", context=f"{key!r}")
     data = make_data(values, shape, None if order is None else tuple(order))
     roles: dict[str, Any] = {role: _dim_of(dims, entry[role]) for role in _ROLES if role in entry}
     flag = entry.get("available_for_inference", True)

@@ -14,7 +14,7 @@ from varlen.dims.constructors import batch_dim
 from varlen.dims.make import check_dims, from_levels
 from varlen.dims.place import in_order
 from varlen.dims.records.spec import DataSpec
-from varlen.errors import error_of, name_item, name_place, type_error, value_error
+from varlen.errors import name_item, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -102,12 +102,11 @@ def joint_of(batch: Mapping[str, Data[Any]]) -> Joint:
         data = in_order(value)
         shape = data._shape
         if not shape.rank:
-            raise error_of(ValueError, "", "a number without dims has no rows", context=f"{key!r}")
+            raise value_error("", "a number without dims has no rows", context=f"{key!r}")
         own = tuple([shape.span(k, k + 1) for k in range(1, shape.ragged)])
         for k, level in enumerate(own):
             if k < len(levels) and not (levels[k] is level or levels[k] == level):
-                raise error_of(
-                    ValueError,
+                raise value_error(
                     "",
                     f"'{shape.dims[k + 1].name}' has other lengths than '{names[k].name}', and "
                     "keys of a joint dict share their levels",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
-from varlen.errors import as_record, error_of, name_place, type_error, value_error
+from varlen.errors import as_record, name_place, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import TaskError, as_partitions, engine_of
@@ -256,7 +256,7 @@ def _agree(
         if fields and file.names and set(file.fields) != set(fields):
             differ = sorted(set(file.fields) ^ set(fields))
             keys = f"{sorted(file.fields)}, not {sorted(fields)}"
-            raise error_of(ValueError, "", f"has keys {keys}: {differ} differ", context=f"partition {i}")
+            raise value_error("", f"has keys {keys}: {differ} differ", context=f"partition {i}")
         for name, entry in file.fields.items():
             has_values = file.layout.rows[entry.dim] > 0
             try:
