@@ -19,7 +19,7 @@ py::array array_of(const std::vector<std::int64_t>& numbers) {
   return array;
 }
 
-py::tuple filled(py::handle lengths, std::int64_t size, std::int64_t window, bool best) {
+py::tuple bins_of(py::handle lengths, std::int64_t size, std::int64_t window, bool best) {
   if (size < 1) raise_value("size", "must be at least 1, got " + std::to_string(size));
   if (window < 1) raise_value("window", "must be at least 1, got " + std::to_string(window));
   const Ints all = as_own_ints(lengths, "lengths");
@@ -32,7 +32,7 @@ py::tuple filled(py::handle lengths, std::int64_t size, std::int64_t window, boo
   }
   Bins bins;
   {
-    const Unlocked unlocked(all.count * 64);
+    const GilRelease gil_release(all.count * 64);
     bins = fill_bins(all.data, all.count, size, window, best ? Fit::best : Fit::first);
   }
   return py::make_tuple(array_of(bins.rows), array_of(bins.offsets));
@@ -41,7 +41,7 @@ py::tuple filled(py::handle lengths, std::int64_t size, std::int64_t window, boo
 }  // namespace
 
 void bind_bins(py::module_& m) {
-  m.def("fill_bins", &filled, py::arg("lengths"), py::arg("size"), py::arg("window"), py::arg("best"),
+  m.def("fill_bins", &bins_of, py::arg("lengths"), py::arg("size"), py::arg("window"), py::arg("best"),
         "(rows, offsets) of bins of one size, filled with whole sequences, the longest of a window first.");
 }
 

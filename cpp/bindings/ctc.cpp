@@ -77,7 +77,7 @@ struct CtcCall {
   void run(std::byte* losses, std::byte* gradient) const {
     const WorkShares shares = ctc_shares(job);
     Scratch<std::byte> scratch(shares.bytes);
-    const Unlocked unlocked(shares.work);
+    const GilRelease gil_release(shares.work);
     ctc_loss(job, shares, scratch.data(), losses, gradient);
   }
 };
@@ -90,7 +90,7 @@ constexpr Signature<7> kCtcLoss{
 
 py::object ctc_loss_of(const Arguments<7>& args) {
   CtcCall call(args[0], args[1], args[2], args[3], args[4], args[5]);
-  call.job.with_gradient = given(args[6]) && truth_of(args[6], "gradient");
+  call.job.with_gradient = is_given(args[6]) && truth_of(args[6], "gradient");
   py::array losses = call.empty_losses();
   if (!call.job.with_gradient) {
     call.run(bytes(losses), nullptr);

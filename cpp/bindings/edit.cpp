@@ -32,7 +32,7 @@ Numbers edited_keys(PyObject* argument, const char* name) {
 }
 
 void check_edited(Level& level, const char* name) {
-  if (level.longest() <= kMostEdited) return;
+  if (level.longest() <= kEditLimit) return;
   raise_overflow(name, "a sequence has " + std::to_string(level.longest()) + " rows, more than are compared");
 }
 
@@ -47,23 +47,23 @@ py::object edit_distance_of(const Arguments<5>& args) {
     raise_value("b", "has " + std::to_string(b_level->count()) + " sequences, expected " +
                          std::to_string(a_level->count()) + " as a");
   }
-  check_edited(LevelRef::in(a_level), "a");
-  check_edited(LevelRef::in(b_level), "b");
+  check_edited(LevelRef::unwrap(a_level), "a");
+  check_edited(LevelRef::unwrap(b_level), "b");
   EditJob job{a_level->view(), b_level->view()};
   job.a_keys = static_cast<const std::int64_t*>(a.array.data());
   job.b_keys = static_cast<const std::int64_t*>(b.array.data());
   job.mixed_signs = (a.type == Type::u64) != (b.type == Type::u64);
-  job.counted = given(args[4]) && truth_of(args[4], "counts");
-  if (!job.counted) find_range(job);
+  job.wants_counts = is_given(args[4]) && truth_of(args[4], "counts");
+  if (!job.wants_counts) find_range(job);
   py::array distances = empty_ints(job.a.count);
-  py::array counts = empty(py::dtype::of<std::int64_t>(), {job.counted ? job.a.count : 0, 3});
+  py::array counts = empty(py::dtype::of<std::int64_t>(), {job.wants_counts ? job.a.count : 0, 3});
   const WorkShares shares = edit_shares(job);
   Scratch<std::byte> scratch(shares.bytes);
   {
-    const Unlocked unlocked(shares.work);
+    const GilRelease gil_release(shares.work);
     edit_distance(job, shares, scratch.data(), ints(distances), ints(counts));
   }
-  if (!job.counted) return distances;
+  if (!job.wants_counts) return distances;
   return py::make_tuple(distances, counts);
 }
 

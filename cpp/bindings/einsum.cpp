@@ -30,7 +30,7 @@ struct Ufunc {
   Loop::Run* functions;
   void* const* data;
   int ntypes;
-  int reserved;
+  int padding;
   const char* name;
   const char* types;
 };
@@ -50,8 +50,8 @@ Loop loop_of(const char* name, char type) {
     // NumPy's numbers of its types; their letters are in the order of the same numbers.
     static constexpr std::string_view kLetters = "?bBhHiIlLqQfdgFDG";
     if (types[0] < 0 || static_cast<std::size_t>(types[0]) >= kLetters.size()) continue;
-    const bool same = types[0] == types[1] && types[0] == types[2];
-    if (same && kLetters[static_cast<std::size_t>(types[0])] == type) {
+    const bool is_match = types[0] == types[1] && types[0] == types[2];
+    if (is_match && kLetters[static_cast<std::size_t>(types[0])] == type) {
       return {ufunc->functions[k], const_cast<void*>(ufunc->data == nullptr ? nullptr : ufunc->data[k])};
     }
   }
@@ -65,11 +65,11 @@ struct BlasThreads {
 
 #if defined(__linux__)
 /// Threads of the OpenBLAS that NumPy has loaded, which none of its own functions tell.
-int look_for_blas(dl_phdr_info* library, std::size_t, void* found) {
+int look_for_blas(dl_phdr_info* library, std::size_t, void* context) {
   if (library->dlpi_name == nullptr || std::strstr(library->dlpi_name, "openblas") == nullptr) return 0;
   void* const handle = dlopen(library->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) return 0;
-  auto& threads = *static_cast<BlasThreads*>(found);
+  auto& threads = *static_cast<BlasThreads*>(context);
   for (const char* const prefix : {"scipy_openblas", "openblas"}) {
     for (const char* const suffix : {"64_", "_64_", ""}) {
       const std::string name(prefix);
@@ -158,8 +158,8 @@ Equation equation_of(std::string_view text) {
   return result;
 }
 
-py::array operand_of(PyObject* given, const char* name, std::int64_t size) {
-  py::array array = as_rows(given, name);
+py::array operand_of(PyObject* operand, const char* name, std::int64_t size) {
+  py::array array = as_rows(operand, name);
   if (array.size() != size) {
     raise_value(name,
                 "has " + std::to_string(array.size()) + " elements, the equation " + std::to_string(size));
@@ -176,7 +176,7 @@ py::object einsum(const Arguments<6>& args) {
   const char* const text = PyUnicode_AsUTF8AndSize(given_equation, &length);
   if (text == nullptr) throw py::error_already_set();
   const Equation equation = equation_of({text, static_cast<std::size_t>(length)});
-  if (equation.has_b != given(given_b)) raise_value("b", "expected as many operands as the equation has");
+  if (equation.has_b != is_given(given_b)) raise_value("b", "expected as many operands as the equation has");
 
   const auto levels = py::reinterpret_borrow<py::sequence>(given_levels);
   const auto extents = py::reinterpret_borrow<py::sequence>(given_extents);
@@ -188,15 +188,15 @@ py::object einsum(const Arguments<6>& args) {
     raise_value("levels, extents", "expected one for each letter");
   }
   std::vector<EinsumAxis> axes;
-  std::vector<py::object> kept;
+  std::vector<py::object> owners;
   for (std::size_t k = 0; k < ragged; ++k) {
     const py::object level = levels[k];
     LevelRef::expect(level, "levels");
-    const Offsets view = LevelRef::in(level).view();
+    const Offsets view = LevelRef::unwrap(level).view();
     if (k == 0) axes.push_back({equation.ragged[0], view.count, {}, false});
     if (view.count != axes[0].extent) raise_value("levels", "expected as many sequences in each");
     axes.push_back({equation.ragged[k + 1], 0, view, true});
-    kept.push_back(level);
+    owners.push_back(level);
   }
   for (std::size_t k = 0; k < equation.fixed.size(); ++k) {
     const py::object extent = extents[k];
@@ -217,8 +217,8 @@ py::object einsum(const Arguments<6>& args) {
   Extents shape;
   std::size_t prefix = 0;
   for (std::size_t k = 0; k < equation.out.size(); ++k) {
-    const std::size_t at = equation.ragged.find(equation.out[k]);
-    if (at != std::string_view::npos && at > 0) prefix = k + 1;
+    const std::size_t index = equation.ragged.find(equation.out[k]);
+    if (index != std::string_view::npos && index > 0) prefix = k + 1;
   }
   std::vector<EinsumAxis> nested;
   for (std::size_t k = 0; k < equation.out.size(); ++k) {
@@ -232,13 +232,13 @@ py::object einsum(const Arguments<6>& args) {
     }
   }
   if (prefix > 0 && prefix == equation.out.size()) shape.push_back(nested_rows(nested, axes[0].extent));
-  std::int64_t used = 0;
-  padded_bytes("out", dtype, shape, -1, used);
-  const bool has_out = given(given_out);
+  std::int64_t total_bytes = 0;
+  padded_bytes("out", dtype, shape, -1, total_bytes);
+  const bool has_out = is_given(given_out);
   py::array out =
       has_out ? checked_out("out", given_out, dtype, shape, {given_a, a, given_b, b}) : empty(dtype, shape);
   {
-    const Unlocked unlocked(plan.work() + out.nbytes());
+    const GilRelease gil_release(plan.work() + out.nbytes());
     plan.run(arithmetic, data_of(a), equation.has_b ? data_of(b) : nullptr, bytes(out));
   }
   return has_out ? py::reinterpret_borrow<py::object>(given_out) : py::object(out);

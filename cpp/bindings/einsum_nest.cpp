@@ -14,20 +14,20 @@ namespace {
 /// Letters, each a Level or how long it is in all sequences, and what keeps them alive.
 struct Letters {
   std::vector<EinsumAxis> axes;
-  std::vector<py::object> given;
+  std::vector<py::object> items;
   std::int64_t count = -1;  ///< sequences; below 0: no letter says it
 
   explicit Letters(py::handle letters) {
     if (!PySequence_Check(letters.ptr())) raise_type("letters", "expected a sequence");
-    for (const py::handle each : py::reinterpret_borrow<py::sequence>(letters)) {
-      given.push_back(py::reinterpret_borrow<py::object>(each));
-      if (LevelRef::is_level(each.ptr())) {
-        const Offsets view = LevelRef::in(each).view();
+    for (const py::handle item : py::reinterpret_borrow<py::sequence>(letters)) {
+      items.push_back(py::reinterpret_borrow<py::object>(item));
+      if (LevelRef::is_level(item.ptr())) {
+        const Offsets view = LevelRef::unwrap(item).view();
         if (count >= 0 && view.count != count) raise_value("letters", "expected as many sequences in each");
         count = view.count;
         axes.push_back({0, 0, view, true});
       } else {
-        const std::int64_t extent = int_of(each.ptr(), "letters");
+        const std::int64_t extent = int_of(item.ptr(), "letters");
         if (extent < 0) raise_value("letters", "expected none below 0, got " + std::to_string(extent));
         axes.push_back({0, extent, {}, false});
       }
@@ -36,13 +36,13 @@ struct Letters {
 };
 
 /// A level for each of some letters, each of which cuts the rows of the one before.
-std::vector<Offsets> nest_of(py::handle levels, std::vector<py::object>& kept) {
+std::vector<Offsets> nest_of(py::handle levels, std::vector<py::object>& owners) {
   if (!PySequence_Check(levels.ptr())) raise_type("levels", "expected a sequence");
   std::vector<Offsets> nest;
-  for (const py::handle each : py::reinterpret_borrow<py::sequence>(levels)) {
-    LevelRef::expect(each, "levels");
-    kept.push_back(py::reinterpret_borrow<py::object>(each));
-    nest.push_back(LevelRef::in(each).view());
+  for (const py::handle item : py::reinterpret_borrow<py::sequence>(levels)) {
+    LevelRef::expect(item, "levels");
+    owners.push_back(py::reinterpret_borrow<py::object>(item));
+    nest.push_back(LevelRef::unwrap(item).view());
     if (nest.size() > 1 && nest[nest.size() - 2].total() != nest.back().count) {
       raise_value("levels", "expected each to cut the rows of the one before");
     }
@@ -65,11 +65,11 @@ py::object levels(const Arguments<1>& args) {
   const Letters letters(args[0]);
   if (letters.count < 0) raise_value("letters", "expected a Level among them");
   py::tuple nest(letters.axes.size());
-  std::vector<EinsumAxis> above;
+  std::vector<EinsumAxis> outer_axes;
   for (std::size_t k = 0; k < letters.axes.size(); ++k) {
-    above.push_back(letters.axes[k]);
+    outer_axes.push_back(letters.axes[k]);
     const bool is_there = k == 0 && letters.axes[0].is_ragged;
-    nest[k] = is_there ? letters.given[0] : py::object(LevelRef(nested_level(above, letters.count)));
+    nest[k] = is_there ? letters.items[0] : py::object(LevelRef(nested_level(outer_axes, letters.count)));
   }
   return nest;
 }
@@ -77,23 +77,23 @@ py::object levels(const Arguments<1>& args) {
 constexpr Signature<1> kUnits{"lengths_of_units", {"levels"}};
 
 py::object units(const Arguments<1>& args) {
-  std::vector<py::object> kept;
-  return LevelRef(lengths_of_units(nest_of(args[0], kept)));
+  std::vector<py::object> owners;
+  return LevelRef(lengths_of_units(nest_of(args[0], owners)));
 }
 
 constexpr Signature<2> kDifference{"nest_difference", {"levels", "letters"}};
 
 py::object difference(const Arguments<2>& args) {
-  std::vector<py::object> kept;
-  const std::vector<Offsets> nest = nest_of(args[0], kept);
+  std::vector<py::object> owners;
+  const std::vector<Offsets> nest = nest_of(args[0], owners);
   const Letters letters(args[1]);
   if (letters.axes.size() != nest.size()) raise_value("letters", "expected one for each level");
   if (letters.count >= 0 && letters.count != nest[0].count) {
     raise_value("letters", "expected as many sequences as the levels have");
   }
-  const auto found = nest_difference(nest, letters.axes);
-  if (!found) return py::none();
-  return py::make_tuple(found->letter, found->unit, found->sequence);
+  const auto mismatch = nest_difference(nest, letters.axes);
+  if (!mismatch) return py::none();
+  return py::make_tuple(mismatch->letter, mismatch->unit, mismatch->sequence);
 }
 
 PyMethodDef methods[] = {

@@ -32,12 +32,12 @@ constexpr Signature<3> kExpand{"expand", {"rows", "level", "out"}, 2, 3};
 
 py::object expand_rows(const Arguments<3>& args) {
   const py::array rows = as_placed_rows(args[0], "rows");
-  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
-  Level& level = LevelRef::in(of);
+  const LevelRef row_level = level_of_rows(args[1], "rows", rows.shape(0));
+  Level& level = LevelRef::unwrap(row_level);
   const Place place = place_of(rows);
-  const Offsets there = offsets_at(place, level);
+  const Offsets level_ends = offsets_at(place, level);
   py::array out = target(rows, level, args[2], {args[0], rows});
-  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand, there, level.total(), rows_of(rows),
+  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand, level_ends, level.total(), rows_of(rows),
          bytes(out));
   return out;
 }
@@ -46,14 +46,14 @@ constexpr Signature<4> kExpandEnd{"expand_end", {"rows", "level", "last", "out"}
 
 py::object expand_to_end(const Arguments<4>& args) {
   const py::array rows = as_placed_rows(args[0], "rows");
-  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
-  Level& level = LevelRef::in(of);
+  const LevelRef row_level = level_of_rows(args[1], "rows", rows.shape(0));
+  Level& level = LevelRef::unwrap(row_level);
   const bool last = truth_of(args[2], "last");
   const Place place = place_of(rows);
-  const Offsets there = offsets_at(place, level);
+  const Offsets level_ends = offsets_at(place, level);
   py::array out = target(rows, level, args[3], {args[0], rows});
-  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand_end, there, level.total(), rows_of(rows), last,
-         bytes(out));
+  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand_end, level_ends, level.total(), rows_of(rows),
+         last, bytes(out));
   return out;
 }
 
@@ -101,26 +101,26 @@ PlacedWhich which_of_device(const Place& place, PyObject* argument, const py::ar
 
 PlacedWhich which_of_host(const Place& place, PyObject* argument, const py::array& rows, Level& level,
                           std::int64_t columns) {
-  const py::array given = as_rows(argument, "which");
-  check_shape_of_which(given, rows);
-  const Ints which = as_ints(given.attr("reshape")(-1), "which");
+  const py::array which_array = as_rows(argument, "which");
+  check_shape_of_which(which_array, rows);
+  const Ints which = as_ints(which_array.attr("reshape")(-1), "which");
   check_which(which.data, level.view(), columns);
-  PlacedInts placed = ints_at(place, which);
-  return {std::move(placed.keep), {placed.data, nullptr}};
+  PlacedInts indices = ints_at(place, which);
+  return {std::move(indices.keep), {indices.data, nullptr}};
 }
 
 py::object expand_to_which(const Arguments<4>& args) {
   const py::array rows = as_placed_rows(args[0], "rows");
   const Place place = place_of(rows);
-  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
-  Level& level = LevelRef::in(of);
+  const LevelRef row_level = level_of_rows(args[1], "rows", rows.shape(0));
+  Level& level = LevelRef::unwrap(row_level);
   const std::int64_t size = rows.itemsize();
   const std::int64_t columns = size > 0 ? row_bytes(rows) / size : 0;
   const PlacedWhich which = is_device_array(args[2]) ? which_of_device(place, args[2], rows)
                                                      : which_of_host(place, args[2], rows, level, columns);
-  const Offsets there = offsets_at(place, level);
+  const Offsets level_ends = offsets_at(place, level);
   py::array out = target(rows, level, args[3], {args[0], rows, args[2], which.keep});
-  launch(place, "expand_which", out.nbytes(), &cuda::Kernels::expand_which, there, level.total(),
+  launch(place, "expand_which", out.nbytes(), &cuda::Kernels::expand_which, level_ends, level.total(),
          data_of(rows), columns, size, which.rows, bytes(out));
   return out;
 }
@@ -133,16 +133,16 @@ py::object expand_means(const Arguments<3>& args) {
     raise_type("rows", "expected floats, got dtype " + str_of(rows.array.dtype()));
   }
   const Place place = place_of(rows.array);
-  const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));
-  Level& level = LevelRef::in(of);
+  const LevelRef row_level = level_of_rows(args[1], "rows", rows.array.shape(0));
+  Level& level = LevelRef::unwrap(row_level);
   py::array out = target(rows.array, level, args[2], {args[0], rows.array});
-  const Offsets there = offsets_at(place, level);
+  const Offsets level_ends = offsets_at(place, level);
   const Rows all = rows_of(rows.array);
-  const ScratchAt divided(place, rows.array.nbytes());
-  launch(place, "expand", 2 * rows.array.nbytes(), &cuda::Kernels::divide_by_lengths, rows.type, there,
-         rows.columns(), all.data, divided.data());
-  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand, there, level.total(),
-         Rows{divided.data(), all.count, all.width}, bytes(out));
+  const ScratchAt quotients(place, rows.array.nbytes());
+  launch(place, "expand", 2 * rows.array.nbytes(), &cuda::Kernels::divide_by_lengths, rows.type, level_ends,
+         rows.columns(), all.data, quotients.data());
+  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand, level_ends, level.total(),
+         Rows{quotients.data(), all.count, all.width}, bytes(out));
   return out;
 }
 

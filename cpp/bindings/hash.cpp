@@ -20,18 +20,18 @@ namespace {
 /// Keys of 64 bits: integers of any dtype, none below zero. Those of a device stay what they are, and nobody
 /// looks at them.
 Numbers keys_of(PyObject* argument, const char* name) {
-  const py::object seen = seen_argument(argument);
-  Numbers keys = seen ? numbers_of(seen.ptr(), name) : placed_numbers_of(argument, name);
+  const py::object host_array = seen_argument(argument);
+  Numbers keys = host_array ? numbers_of(host_array.ptr(), name) : placed_numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
     raise_value(name, "expected one dimension, got " + std::to_string(keys.array.ndim()));
   }
   if (keys.type == Type::b1 || is_float(keys.type)) {
     raise_type(name, "expected integers, got dtype " + str_of(keys.array.dtype()));
   }
-  if (!seen) return keys;
+  if (!host_array) return keys;
   if (keys.type == Type::u64) return {as_placed_rows(keys.array, name), Type::u64};
-  const Fill none;
-  const Convert how = convert_of(keys.array, py::dtype::of<std::uint64_t>(), none, name);
+  const Fill no_fill;
+  const Convert how = convert_of(keys.array, py::dtype::of<std::uint64_t>(), no_fill, name);
   py::array wide = empty(py::dtype::of<std::uint64_t>(), {keys.array.shape(0)});
   cast(how, data_of(keys.array), keys.array.size(), bytes(wide));
   return {as_placed_rows(wide, name), Type::u64};
@@ -45,13 +45,13 @@ py::object ngrams_of(const Arguments<3>& args) {
   const LevelRef level = level_over(args[2], "keys", keys.array.shape(0));
   NewLevel counts(level->count());
   ngram_counts(level->view(), n, counts.ends());
-  const LevelRef grams = std::move(counts).done();
+  const LevelRef grams = std::move(counts).finish();
   const Place place = place_of(keys.array);
   py::array result = empty_at(place, py::dtype::of<std::uint64_t>(), {grams->total()});
   auto* const to = static_cast<std::uint64_t*>(result.mutable_data());
-  launch(place, "ngrams", 4 * result.nbytes(), &cuda::Kernels::ngrams, offsets_at(place, LevelRef::in(level)),
-         offsets_at(place, LevelRef::in(grams)), grams->total(), n, keys.type, data_of(keys.array),
-         level->total(), to);
+  launch(place, "ngrams", 4 * result.nbytes(), &cuda::Kernels::ngrams,
+         offsets_at(place, LevelRef::unwrap(level)), offsets_at(place, LevelRef::unwrap(grams)),
+         grams->total(), n, keys.type, data_of(keys.array), level->total(), to);
   return py::make_tuple(result, grams);
 }
 

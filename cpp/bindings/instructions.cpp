@@ -1,4 +1,4 @@
-#include "varlen/instructions.hpp"
+#include "varlen/support/instructions.hpp"
 
 #include "rooms.hpp"
 

@@ -18,7 +18,7 @@ class Buffers {
  public:
   /// Gates of so many rows, four of the width side by side.
   explicit Buffers(PyObject* gates) {
-    const py::array array = of(gates, "gates");
+    const py::array array = checked_array(gates, "gates");
     const auto type = type_of(array.dtype());
     if (!type || (*type != Type::f32 && *type != Type::f64)) {
       raise_type("gates", "expected float32 or float64, got " + str_of(array.dtype()));
@@ -35,22 +35,22 @@ class Buffers {
   [[nodiscard]] std::int64_t width() const { return width_; }
 
   /// A buffer of (rows, each * width), or of one row without the first axis.
-  std::byte* at(PyObject* argument, const char* name, std::int64_t each, bool written,
-                bool one_row = false) const {
-    py::array array = of(argument, name);
+  std::byte* pointer(PyObject* argument, const char* name, std::int64_t factor, bool is_output,
+                     bool one_row = false) const {
+    py::array array = checked_array(argument, name);
     const bool fits = one_row
-                          ? array.ndim() == 1 && array.shape(0) == each * width_
-                          : array.ndim() == 2 && array.shape(0) == rows_ && array.shape(1) == each * width_;
+                          ? array.ndim() == 1 && array.shape(0) == factor * width_
+                          : array.ndim() == 2 && array.shape(0) == rows_ && array.shape(1) == factor * width_;
     if (!fits || !array.dtype().equal(dtype_)) {
       raise_value(name, "expected " + (one_row ? "" : std::to_string(rows_) + " rows of ") +
-                            std::to_string(each * width_) + " numbers of the dtype of gates");
+                            std::to_string(factor * width_) + " numbers of the dtype of gates");
     }
-    if (written && !array.writeable()) raise_value(name, "read-only");
+    if (is_output && !array.writeable()) raise_value(name, "read-only");
     return static_cast<std::byte*>(const_cast<void*>(array.data()));
   }
 
  private:
-  static py::array of(PyObject* argument, const char* name) {
+  static py::array checked_array(PyObject* argument, const char* name) {
     if (!py::isinstance<py::array>(argument)) {
       raise_type(name, "expected an array, got " + type_name(argument));
     }
@@ -72,36 +72,36 @@ constexpr Signature<8> kStep{
 py::object step_of(const Arguments<8>& args) {
   const Buffers buffers(args[0]);
   LstmStep step{buffers.type(), buffers.rows(), buffers.width()};
-  step.gates = buffers.at(args[0], "gates", 4, true);
-  step.more = buffers.at(args[1], "more", 4, false);
-  step.bias = buffers.at(args[2], "bias", 4, false, true);
-  step.cells = buffers.at(args[3], "cells", 1, true);
-  step.hidden = buffers.at(args[4], "hidden", 1, true);
-  step.out = buffers.at(args[5], "out", 1, true);
-  if (given(args[6]) != given(args[7])) raise_type("hidden_were", "needed beside cells_were");
-  if (given(args[6])) {
-    step.cells_were = buffers.at(args[6], "cells_were", 1, true);
-    step.hidden_were = buffers.at(args[7], "hidden_were", 1, true);
+  step.gates = buffers.pointer(args[0], "gates", 4, true);
+  step.addend = buffers.pointer(args[1], "more", 4, false);
+  step.bias = buffers.pointer(args[2], "bias", 4, false, true);
+  step.cells = buffers.pointer(args[3], "cells", 1, true);
+  step.hidden = buffers.pointer(args[4], "hidden", 1, true);
+  step.out = buffers.pointer(args[5], "out", 1, true);
+  if (is_given(args[6]) != is_given(args[7])) raise_type("hidden_were", "needed beside cells_were");
+  if (is_given(args[6])) {
+    step.cells_were = buffers.pointer(args[6], "cells_were", 1, true);
+    step.hidden_were = buffers.pointer(args[7], "hidden_were", 1, true);
   }
-  const Unlocked unlocked(step.rows * step.width * 64);
+  const GilRelease gil_release(step.rows * step.width * 64);
   lstm_step(step);
   return py::none();
 }
 
-constexpr Signature<6> kBack{"lstm_step_back",
-                             {"gates", "cells_were", "d_out", "d_hidden", "d_cells", "d_gates"}};
+constexpr Signature<6> kStepBack{"lstm_step_back",
+                                 {"gates", "cells_were", "d_out", "d_hidden", "d_cells", "d_gates"}};
 
 py::object back_of(const Arguments<6>& args) {
   const Buffers buffers(args[0]);
-  LstmBack back{buffers.type(), buffers.rows(), buffers.width()};
-  back.gates = buffers.at(args[0], "gates", 4, false);
-  back.cells_were = buffers.at(args[1], "cells_were", 1, false);
-  back.d_out = buffers.at(args[2], "d_out", 1, false);
-  back.d_hidden = buffers.at(args[3], "d_hidden", 1, false);
-  back.d_cells = buffers.at(args[4], "d_cells", 1, true);
-  back.d_gates = buffers.at(args[5], "d_gates", 4, true);
-  const Unlocked unlocked(back.rows * back.width * 64);
-  lstm_step_back(back);
+  LstmBack job{buffers.type(), buffers.rows(), buffers.width()};
+  job.gates = buffers.pointer(args[0], "gates", 4, false);
+  job.cells_were = buffers.pointer(args[1], "cells_were", 1, false);
+  job.d_out = buffers.pointer(args[2], "d_out", 1, false);
+  job.d_hidden = buffers.pointer(args[3], "d_hidden", 1, false);
+  job.d_cells = buffers.pointer(args[4], "d_cells", 1, true);
+  job.d_gates = buffers.pointer(args[5], "d_gates", 4, true);
+  const GilRelease gil_release(job.rows * job.width * 64);
+  lstm_step_back(job);
   return py::none();
 }
 
@@ -109,8 +109,8 @@ PyMethodDef lstm_methods[] = {
     method<kStep, step_of>(
         "lstm_step(gates, more, bias, cells, hidden, out, cells_were=None, hidden_were=None)"
         "\n--\n\nOne step of an LSTM, in place."),
-    method<kBack, back_of>("lstm_step_back(gates, cells_were, d_out, d_hidden, d_cells, d_gates)\n--\n\n"
-                           "The way back of one step, into d_cells and d_gates."),
+    method<kStepBack, back_of>("lstm_step_back(gates, cells_were, d_out, d_hidden, d_cells, d_gates)\n--\n\n"
+                               "The way back of one step, into d_cells and d_gates."),
     {},
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 /// As many rows as are asked for; all of them where nothing is.
 std::int64_t reach(PyObject* argument, const char* name) {
-  if (!given(argument)) return INT64_MAX;
+  if (!is_given(argument)) return INT64_MAX;
   const std::int64_t rows = int_of(argument, name);
   if (rows < 0) raise_value(name, "expected at least 0, got " + std::to_string(rows));
   return rows;
@@ -28,17 +28,17 @@ constexpr Signature<7> kBlockMask{
     "block_mask", {"level", "values", "before", "behind", "out", "max_bytes", "beside"}, 2, 7};
 
 py::object block_mask_of(const Arguments<7>& args) {
-  const LevelRef of = level_over(args[0], "values", -1);
-  Level& level = LevelRef::in(of);
+  const LevelRef row_level = level_over(args[0], "values", -1);
+  Level& level = LevelRef::unwrap(row_level);
   const Place place = place_of_any({args[4], args[6]});
   const py::array values = as_rows(args[1], "values");
   if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values", "expected two, outside and inside");
   const AttentionWindow window{reach(args[2], "before"), reach(args[3], "behind")};
   const Extents shape{level.total(), level.total()};
-  const std::int64_t limit = given(args[5]) ? int_of(args[5], "max_bytes") : default_max_bytes();
+  const std::int64_t limit = is_given(args[5]) ? int_of(args[5], "max_bytes") : default_max_bytes();
   if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
-  std::int64_t used = 0;
-  if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
+  std::int64_t total_bytes = 0;
+  if (!is_given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, total_bytes);
   py::array out = out_at(place, args[4], values.dtype(), shape, {args[1], values});
   const std::int64_t unit = values.itemsize();
   const auto* const two = data_of(values);
@@ -47,13 +47,13 @@ py::object block_mask_of(const Arguments<7>& args) {
   return out;
 }
 
-constexpr Signature<1> kNothing{"nothing_beside", {"level"}};
+constexpr Signature<1> kNothingBeside{"nothing_beside", {"level"}};
 
 /// No numbers, where those of a level come from; None for a level of the host.
 py::object nothing_beside(const Arguments<1>& args) {
   LevelRef::expect(args[0], "level");
-  const Level& level = LevelRef::in(args[0]);
-  if (!level.is_born()) return py::none();
+  const Level& level = LevelRef::unwrap(args[0]);
+  if (!level.is_of_device()) return py::none();
   return empty_at(level.hidden_place(), py::dtype::of<std::int64_t>(), {0});
 }
 
@@ -62,9 +62,10 @@ PyMethodDef mask_methods[] = {
         "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None, beside=None)\n--\n\n"
         "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere. On the "
         "device of `beside`, if that is an array of one."),
-    method<kNothing, nothing_beside>("nothing_beside(level)\n--\n\n"
-                                     "An array of no numbers on the device that those of a level come from; "
-                                     "None for a level of the host."),
+    method<kNothingBeside, nothing_beside>(
+        "nothing_beside(level)\n--\n\n"
+        "An array of no numbers on the device that those of a level come from; "
+        "None for a level of the host."),
     {},
 };
 

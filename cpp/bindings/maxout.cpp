@@ -20,7 +20,7 @@ void run(const Numbers& x, std::int64_t n, std::int64_t pieces, py::array& best,
   auto* const to = static_cast<T*>(best.mutable_data());
   auto* const places = static_cast<std::int32_t*>(which.mutable_data());
   const auto* const from = static_cast<const T*>(x.array.data());
-  const Unlocked unlocked(x.array.nbytes());
+  const GilRelease gil_release(x.array.nbytes());
   maxout(from, n, pieces, to, places);
 }
 

@@ -1,7 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "rooms.hpp"
-#include "support/built.hpp"
+#include "support/build_info.hpp"
 #include "support/raise.hpp"
 
 namespace {
@@ -26,9 +26,9 @@ PYBIND11_MODULE(_core, m) {
   m.attr("__version__") = VARLEN_VERSION;
   m.attr("cuda_state") = kCudaState;
   // NOLINTNEXTLINE(performance-unnecessary-value-param): the type that pybind11 asks for
-  pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
+  pybind11::register_local_exception_translator([](std::exception_ptr exception) {
     try {
-      if (thrown) std::rethrow_exception(thrown);
+      if (exception) std::rethrow_exception(exception);
     } catch (const varlen::Error& error) {
       set_error(error);
     }

@@ -18,14 +18,15 @@ void bind_pool(py::module_& m) {
         ">>> varlen.num_threads() >= 1\nTrue\n");
   m.def(
       "set_num_threads",
-      [](py::handle given) {
-        const std::int64_t n = int_of(given.ptr(), "n");
+      [](py::handle input) {
+        const std::int64_t n = int_of(input.ptr(), "n");
         if (n < 1) raise_value("n", "expected at least one thread, got " + std::to_string(n));
-        const int before = num_threads();
+        const int old_count = num_threads();
         set_num_threads(static_cast<int>(std::min<std::int64_t>(n, INT_MAX)));
-        if (const int most = num_threads(); n > most) {
-          set_num_threads(before);
-          raise_value("n", "expected at most " + std::to_string(most) + " threads, got " + std::to_string(n));
+        if (const int limit = num_threads(); n > limit) {
+          set_num_threads(old_count);
+          raise_value("n",
+                      "expected at most " + std::to_string(limit) + " threads, got " + std::to_string(n));
         }
       },
       py::arg("n"),

@@ -38,11 +38,11 @@ PyObject* make(PyTypeObject* type, py::object values, py::object levels) {
 /// The values as an array: themselves, or over the memory of a tensor, which the tensor's library cuts where
 /// rows are shared, so that whoever follows it sees that. Rows that are copied are those of tensors that
 /// nobody follows. Null where there are none such, or no levels.
-py::object array_in(PyObject* self, bool shared) {
+py::object array_in(PyObject* self, bool is_shared) {
   const auto& [head, values, levels] = parts(self);
   if (values == nullptr || levels == nullptr) return {};
   if (py::isinstance<py::array>(values)) return py::reinterpret_borrow<py::object>(values);
-  if (!is_tensor(values) || (!shared && !is_plain_tensor(values))) return {};
+  if (!is_tensor(values) || (!is_shared && !is_plain_tensor(values))) return {};
   return array_over(values);
 }
 
@@ -55,11 +55,11 @@ bool is_run(PyObject* key) noexcept {
 }
 
 /// What was picked, of the kind of the values, and of the type of `self` where levels are left.
-PyObject* picked_of(PyObject* self, Nested&& picked) {
-  py::object values = outside(std::move(picked.values));
+PyObject* picked_of(PyObject* self, Nested&& selection) {
+  py::object values = export_result(std::move(selection.values));
   if (is_tensor(parts(self).values)) values = tensor_over(py::reinterpret_borrow<py::array>(values));
-  if (picked.levels.empty()) return values.release().ptr();
-  return make(Py_TYPE(self), std::move(values), picked.nesting());
+  if (selection.levels.empty()) return values.release().ptr();
+  return make(Py_TYPE(self), std::move(values), selection.nesting());
 }
 
 PyObject* row(PyObject* self, const py::object& rows, std::int64_t i) {
@@ -80,7 +80,7 @@ PyObject* by_python(PyObject* self, PyObject* key) {
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const bool is_int = PyLong_CheckExact(key) != 0;
     const py::object list = PyList_CheckExact(key) ? row_of_ints(key) : py::object();
     const bool is_known = is_int || PySlice_Check(key) || list || is_index_array(key);
@@ -93,7 +93,7 @@ PyObject* subscript(PyObject* self, PyObject* key) noexcept {
 
 /// What reversed() asks for.
 PyObject* item(PyObject* self, Py_ssize_t i) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const py::object rows = array_in(self, true);
     return rows ? row(self, rows, i) : by_python(self, py::int_(i).ptr());
   });
@@ -110,7 +110,7 @@ Py_ssize_t length(PyObject* self) noexcept {
                     "len: the number of sequences does not show in a graph in the making; write r.shape[0]");
     return -1;
   }
-  return LevelRef::in(PyTuple_GET_ITEM(levels, 0)).count();
+  return LevelRef::unwrap(PyTuple_GET_ITEM(levels, 0)).count();
 }
 
 PyObject* make_of(PyObject* type, PyObject* const* args, Py_ssize_t count) noexcept {
@@ -118,7 +118,7 @@ PyObject* make_of(PyObject* type, PyObject* const* args, Py_ssize_t count) noexc
     PyErr_SetString(PyExc_TypeError, "_make: expected values and levels");
     return nullptr;
   }
-  return guarded([&] {
+  return guard([&] {
     return make(reinterpret_cast<PyTypeObject*>(type), py::reinterpret_borrow<py::object>(args[0]),
                 py::reinterpret_borrow<py::object>(args[1]));
   });
@@ -147,38 +147,39 @@ void destroy(PyObject* self) noexcept {
 
 /// What a tracer reads of a subscript and of len(), which it cannot follow into C: functions of Python beside
 /// the slots. They stand in the table of the base class alone, and no slot leads to them.
-struct Traced {
+struct TraceMethods {
   PyTypeObject* base = nullptr;
   PyObject *getitem = nullptr, *length = nullptr;
 };
-Traced traced;
+TraceMethods trace_methods;
 
 /// The slots of C for a class that inherits those functions: Python gave it slots that look for them.
 void inherit_slots(PyTypeObject* type) {
   const auto inherits = [&](const char* name, PyObject* function) {
-    const auto found =
+    const auto attribute =
         py::reinterpret_steal<py::object>(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name));
-    if (!found) throw py::error_already_set();
-    return function != nullptr && found.ptr() == function;
+    if (!attribute) throw py::error_already_set();
+    return function != nullptr && attribute.ptr() == function;
   };
-  if (inherits("__getitem__", traced.getitem)) {
-    type->tp_as_mapping->mp_subscript = traced.base->tp_as_mapping->mp_subscript;
-    type->tp_as_sequence->sq_item = traced.base->tp_as_sequence->sq_item;
+  if (inherits("__getitem__", trace_methods.getitem)) {
+    type->tp_as_mapping->mp_subscript = trace_methods.base->tp_as_mapping->mp_subscript;
+    type->tp_as_sequence->sq_item = trace_methods.base->tp_as_sequence->sq_item;
   }
-  if (inherits("__len__", traced.length)) {
-    type->tp_as_mapping->mp_length = traced.base->tp_as_mapping->mp_length;
-    type->tp_as_sequence->sq_length = traced.base->tp_as_sequence->sq_length;
+  if (inherits("__len__", trace_methods.length)) {
+    type->tp_as_mapping->mp_length = trace_methods.base->tp_as_mapping->mp_length;
+    type->tp_as_sequence->sq_length = trace_methods.base->tp_as_sequence->sq_length;
   }
 }
 
 PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) noexcept {
-  return guarded([&]() -> PyObject* {
-    const auto above = py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(
-        reinterpret_cast<PyObject*>(&PySuper_Type), reinterpret_cast<PyObject*>(traced.base), type, nullptr));
-    if (!above) throw py::error_already_set();
-    const py::object next = above.attr("__init_subclass__");
-    const auto done = py::reinterpret_steal<py::object>(PyObject_Call(next.ptr(), args, kwargs));
-    if (!done) throw py::error_already_set();
+  return guard([&]() -> PyObject* {
+    const auto parent = py::reinterpret_steal<py::object>(
+        PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PySuper_Type),
+                                     reinterpret_cast<PyObject*>(trace_methods.base), type, nullptr));
+    if (!parent) throw py::error_already_set();
+    const py::object next = parent.attr("__init_subclass__");
+    const auto result = py::reinterpret_steal<py::object>(PyObject_Call(next.ptr(), args, kwargs));
+    if (!result) throw py::error_already_set();
     inherit_slots(reinterpret_cast<PyTypeObject*>(type));
     return py::none().release().ptr();
   });
@@ -187,15 +188,15 @@ PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) noexce
 /// Functions that a tracer reads in the place of slots: they stand in the class, which keeps its slots.
 void take_traced(PyObject*& slot, const char* name, PyObject* function) {
   if (function == nullptr) raise_type(name, "expected a function");
-  if (PyDict_SetItemString(traced.base->tp_dict, name, function) != 0) throw py::error_already_set();
+  if (PyDict_SetItemString(trace_methods.base->tp_dict, name, function) != 0) throw py::error_already_set();
   slot = function;
-  PyType_Modified(traced.base);
+  PyType_Modified(trace_methods.base);
 }
 void take_traced_getitem(PyObject* function) {
-  take_traced(traced.getitem, "__getitem__", function);
+  take_traced(trace_methods.getitem, "__getitem__", function);
 }
 void take_traced_len(PyObject* function) {
-  take_traced(traced.length, "__len__", function);
+  take_traced(trace_methods.length, "__len__", function);
 }
 
 PyMemberDef members[] = {
@@ -252,14 +253,13 @@ Examples
 /// same slot and another text takes its place. A method proper would take every r[i] through a lookup.
 void document_subscript(PyTypeObject* type) {
   PyObject* const methods = type->tp_dict;
-  PyObject* const made = PyDict_GetItemString(methods, "__getitem__");
-  if (made == nullptr || !Py_IS_TYPE(made, &PyWrapperDescr_Type)) return;
-  const auto* const slot = reinterpret_cast<const PyWrapperDescrObject*>(made);
-  static wrapperbase described;  // the method points to it
-  described = *slot->d_base;
-  described.doc = GETITEM_DOC;
-  const auto method =
-      py::reinterpret_steal<py::object>(PyDescr_NewWrapper(type, &described, slot->d_wrapped));
+  PyObject* const descriptor = PyDict_GetItemString(methods, "__getitem__");
+  if (descriptor == nullptr || !Py_IS_TYPE(descriptor, &PyWrapperDescr_Type)) return;
+  const auto* const slot = reinterpret_cast<const PyWrapperDescrObject*>(descriptor);
+  static wrapperbase wrapper;  // the method points to it
+  wrapper = *slot->d_base;
+  wrapper.doc = GETITEM_DOC;
+  const auto method = py::reinterpret_steal<py::object>(PyDescr_NewWrapper(type, &wrapper, slot->d_wrapped));
   if (!method || PyDict_SetItemString(methods, "__getitem__", method.ptr()) != 0)
     throw py::error_already_set();
   PyType_Modified(type);
@@ -287,7 +287,7 @@ void bind_ragged(py::module_& m) {
   if (!type) throw py::error_already_set();
   document_subscript(reinterpret_cast<PyTypeObject*>(type.ptr()));
   m.attr("RaggedBase") = type;
-  traced.base = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  trace_methods.base = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   hooks().traced_getitem.take = &take_traced_getitem;
   hooks().traced_len.take = &take_traced_len;
 }

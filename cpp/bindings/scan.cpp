@@ -36,7 +36,7 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
   job.op = op;
   job.type = values.type;
   job.level = offsets_at(place_of(values.array), level);
-  job.longest = level.most();
+  job.longest = level.length_limit();
   job.values = data_of(values.array);
   job.columns = values.columns();
   job.exclusive = exclusive != nullptr && truth_of(exclusive, "exclusive");
@@ -45,8 +45,8 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
 }
 
 /// Numbers of the same shape as those of `like`.
-void check_shape(const py::array& given, const char* name, const py::array& like, const char* other) {
-  const Extents has = shape_of(given);
+void check_shape(const py::array& input, const char* name, const py::array& like, const char* other) {
+  const Extents has = shape_of(input);
   const Extents needs = shape_of(like);
   if (has.size() == needs.size() && std::equal(has.begin(), has.end(), needs.begin())) return;
   raise_value(name, "expected " + text_of(needs) + " as " + other + ", got " + text_of(has));
@@ -65,7 +65,7 @@ py::object scan_array(const Arguments<6>& args) {
   const Numbers values = placed_numbers_of(given_values, "X");
   const Place place = place_of(values.array);
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
-  const ScanJob job = job_of(op, values, LevelRef::in(level), exclusive, reverse);
+  const ScanJob job = job_of(op, values, LevelRef::unwrap(level), exclusive, reverse);
   const Type result = scanned_type(op, job.type);
   const py::dtype dtype = result == job.type    ? values.array.dtype()
                           : result == Type::u64 ? py::dtype::of<std::uint64_t>()
@@ -82,11 +82,11 @@ constexpr Signature<4> kWhich{"scan_which", {"found", "level", "exclusive", "rev
 
 py::object which_of(const Arguments<4>& args) {
   const auto [given_found, given_level, exclusive, reverse] = args;
-  const Numbers found = placed_numbers_of(given_found, "found");
-  const Place place = place_of(found.array);
-  const LevelRef level = level_over(given_level, "found", found.array.shape(0));
-  const ScanJob job = job_of(Scan::max, found, LevelRef::in(level), exclusive, reverse);
-  py::array which = empty_at(place, py::dtype::of<std::int64_t>(), shape_of(found.array));
+  const Numbers targets = placed_numbers_of(given_found, "found");
+  const Place place = place_of(targets.array);
+  const LevelRef level = level_over(given_level, "found", targets.array.shape(0));
+  const ScanJob job = job_of(Scan::max, targets, LevelRef::unwrap(level), exclusive, reverse);
+  py::array which = empty_at(place, py::dtype::of<std::int64_t>(), shape_of(targets.array));
   const ScratchAt scratch(place, place.kernels->scan_scratch(job, level->total()));
   launch(place, "scan_which", 2 * which.nbytes(), &cuda::Kernels::scan_which, job, level->total(),
          scratch.data(), ints(which));
@@ -95,9 +95,9 @@ py::object which_of(const Arguments<4>& args) {
 
 /// Places inside of the sequences of dY, at its place. Those of the host are checked, those of a device are
 /// left out where they lie outside.
-PlacedInts which_rows(const Place& place, PyObject* given, const Numbers& dy, Level& level) {
-  if (is_device_array(given)) {
-    py::array which = rows_at(place, given, "which");
+PlacedInts which_rows(const Place& place, PyObject* input, const Numbers& dy, Level& level) {
+  if (is_device_array(input)) {
+    py::array which = rows_at(place, input, "which");
     check_shape(which, "which", dy.array, "dY");
     const std::optional<Type> type = type_of(which.dtype());
     if (!type || *type == Type::b1 || is_float(*type)) {
@@ -106,7 +106,7 @@ PlacedInts which_rows(const Place& place, PyObject* given, const Numbers& dy, Le
     if (*type != Type::i64) which = cast_at(place, which, py::dtype::of<std::int64_t>(), Fill{});
     return {which, static_cast<const std::int64_t*>(which.data()), which.size()};
   }
-  const py::array rows = as_rows(given, "which");
+  const py::array rows = as_rows(input, "which");
   check_shape(rows, "which", dy.array, "dY");
   const Ints which = as_ints(rows.attr("reshape")(-1), "which");
   const std::int64_t columns = dy.columns();
@@ -126,13 +126,13 @@ py::object which_back(const Arguments<4>& args) {
   const Place place = place_of(dy.array);
   check_floats(dy, "dY");
   const LevelRef level = level_over(given_level, "dY", dy.array.shape(0));
-  const PlacedInts which = which_rows(place, given_which, dy, LevelRef::in(level));
+  const PlacedInts which = which_rows(place, given_which, dy, LevelRef::unwrap(level));
   const Extents shape = shape_of(dy.array);
   const py::dtype dtype = dy.array.dtype();
   py::array out = out_at(place, given_out, dtype, shape, {given_dy, dy.array, given_which, which.keep});
   launch(place, "backprop_scan_which", 2 * out.nbytes(), &cuda::Kernels::scan_which_back, dy.type,
-         data_of(dy.array), offsets_at(place, LevelRef::in(level)), level->total(), dy.columns(), which.data,
-         bytes(out));
+         data_of(dy.array), offsets_at(place, LevelRef::unwrap(level)), level->total(), dy.columns(),
+         which.data, bytes(out));
   return out;
 }
 
@@ -153,7 +153,7 @@ py::object prod_back(const Arguments<6>& args) {
   const py::dtype dtype = x.array.dtype();
   const Extents shape = shape_of(x.array);
   py::array out = out_at(place, given_out, dtype, shape, {given_values, x.array, given_dy, dy.array});
-  const ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);
+  const ScanJob job = job_of(Scan::prod, x, LevelRef::unwrap(level), exclusive, reverse);
   const ScratchAt scratch(place, place.kernels->scan_prod_back_scratch(job, level->total()));
   launch(place, "backprop_cumprod", 4 * x.array.nbytes(), &cuda::Kernels::scan_prod_back, job, level->total(),
          data_of(dy.array), scratch.data(), bytes(out));

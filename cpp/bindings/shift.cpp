@@ -18,50 +18,52 @@ namespace varlen::bindings {
 namespace {
 
 /// Rows of any dtype, a level over them, and where the result goes.
-struct Moving {
+struct ShiftJob {
   py::array values;
   LevelRef level;
   Place place;
   py::array out;
 
-  /// `more`: what else is read.
-  Moving(PyObject* rows, PyObject* over, PyObject* target, PyObject* more, PyObject* fill = nullptr)
+  /// `other`: what else is read.
+  ShiftJob(PyObject* rows, PyObject* given_level, PyObject* target, PyObject* other, PyObject* fill = nullptr)
       : values(as_placed_rows(rows, "X")),
-        level(level_over(over, "X", values.shape(0))),
+        level(level_over(given_level, "X", values.shape(0))),
         place(place_of(values)),
-        out(made(rows, target, more, fill)) {}
-  [[nodiscard]] Offsets offsets() const { return offsets_at(place, LevelRef::in(level)); }
+        out(make_output(rows, target, other, fill)) {}
+  [[nodiscard]] Offsets offsets() const { return offsets_at(place, LevelRef::unwrap(level)); }
 
  private:
-  [[nodiscard]] py::array made(PyObject* rows, PyObject* target, PyObject* more, PyObject* fill) const {
+  [[nodiscard]] py::array make_output(PyObject* rows, PyObject* target, PyObject* other,
+                                      PyObject* fill) const {
     const Extents shape = shape_of(values);
-    if (!given(target)) return empty_at(place, values.dtype(), shape);
-    return checked_out_at(place, "out", target, values.dtype(), shape, {rows, values, more, fill});
+    if (!is_given(target)) return empty_at(place, values.dtype(), shape);
+    return checked_out_at(place, "out", target, values.dtype(), shape, {rows, values, other, fill});
   }
 };
 
 /// How far: one integer, or one for each sequence.
 struct MovesOf {
-  PlacedInts each;
+  PlacedInts steps;
   std::int64_t all = 0;
 
-  MovesOf(PyObject* by, const Place& place, const Level& level) {
-    if (is_device_array(by)) {
-      each = ints_of_device(place, by, "by");
-      check_count(each.count, level);
+  MovesOf(PyObject* amount, const Place& place, const Level& level) {
+    if (is_device_array(amount)) {
+      steps = ints_of_device(place, amount, "by");
+      check_count(steps.count, level);
       return;
     }
-    const bool is_array = py::isinstance<py::array>(by) && py::reinterpret_borrow<py::array>(by).ndim() > 0;
-    if (!is_array && is_integer(by)) {
-      all = int_of(by, "by");
+    const bool is_array =
+        py::isinstance<py::array>(amount) && py::reinterpret_borrow<py::array>(amount).ndim() > 0;
+    if (!is_array && is_integer(amount)) {
+      all = int_of(amount, "by");
       return;
     }
-    const Ints numbers = as_ints(py::handle(by), "by");
+    const Ints numbers = as_ints(py::handle(amount), "by");
     check_count(numbers.count, level);
-    each = ints_at(place, numbers);
+    steps = ints_at(place, numbers);
   }
 
-  [[nodiscard]] Moves view() const { return each.data == nullptr ? Moves{&all, 0} : Moves{each.data, 1}; }
+  [[nodiscard]] Moves view() const { return steps.data == nullptr ? Moves{&all, 0} : Moves{steps.data, 1}; }
 
  private:
   static void check_count(std::int64_t count, const Level& level) {
@@ -74,7 +76,7 @@ struct MovesOf {
 constexpr Signature<3> kReverse{"reverse", {"values", "level", "out"}, 2, 3};
 
 py::object reverse(const Arguments<3>& args) {
-  Moving job(args[0], args[1], args[2], nullptr);
+  ShiftJob job(args[0], args[1], args[2], nullptr);
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
   launch(job.place, "reverse", job.out.nbytes(), &cuda::Kernels::reverse_rows, rows, job.offsets(), to);
@@ -84,11 +86,11 @@ py::object reverse(const Arguments<3>& args) {
 constexpr Signature<5> kShift{"shift", {"values", "level", "by", "fill", "out"}, 3, 5};
 
 py::object shift(const Arguments<5>& args) {
-  const auto [values, level, by, given_fill, out] = args;
-  Moving job(values, level, out, by, given_fill);
-  const MovesOf moves(by, job.place, LevelRef::in(job.level));
+  const auto [values, level, amount, given_fill, out] = args;
+  ShiftJob job(values, level, out, amount, given_fill);
+  const MovesOf moves(amount, job.place, LevelRef::unwrap(job.level));
   const Extents row(job.values.shape() + 1, job.values.shape() + job.values.ndim());
-  const Fill one = given(given_fill) ? fill_of(given_fill, job.values.dtype(), row, "fill") : Fill{};
+  const Fill one = is_given(given_fill) ? fill_of(given_fill, job.values.dtype(), row, "fill") : Fill{};
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
   py::object keep;
@@ -102,8 +104,8 @@ py::object shift(const Arguments<5>& args) {
 constexpr Signature<4> kRoll{"roll", {"values", "level", "by", "out"}, 3, 4};
 
 py::object roll(const Arguments<4>& args) {
-  Moving job(args[0], args[1], args[3], args[2]);
-  const MovesOf moves(args[2], job.place, LevelRef::in(job.level));
+  ShiftJob job(args[0], args[1], args[3], args[2]);
+  const MovesOf moves(args[2], job.place, LevelRef::unwrap(job.level));
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
   launch(job.place, "roll", job.out.nbytes(), &cuda::Kernels::roll_rows, rows, job.offsets(), moves.view(),

@@ -30,18 +30,18 @@ double temperature_of(PyObject* argument) {
 }
 
 Softmax op_of(PyObject* log, Softmax plain, Softmax logarithm) {
-  return given(log) && truth_of(log, "log") ? logarithm : plain;
+  return is_given(log) && truth_of(log, "log") ? logarithm : plain;
 }
 
 /// The job over rows that the caller gave, of which `out` are those to write.
 py::object run(SoftmaxJob& job, const Numbers& values, PyObject* level, PyObject* temperature,
                const char* name, py::array out) {
-  const LevelRef over = level_over(level, name, values.array.shape(0));
-  Level& rows = LevelRef::in(over);
+  const LevelRef level_ref = level_over(level, name, values.array.shape(0));
+  Level& rows = LevelRef::unwrap(level_ref);
   job.type = values.type;
   const Place place = place_of(values.array);
   job.level = offsets_at(place, rows);
-  job.longest = rows.most();
+  job.longest = rows.length_limit();
   job.values = data_of(values.array);
   job.columns = values.columns();
   job.temperature = temperature_of(temperature);
@@ -65,11 +65,11 @@ py::object forward(const Arguments<6>& args) {
   // Checked before anything is made or written.
   level_over(level, "X", values.array.shape(0));
   temperature_of(temperature);
-  if (given(inplace) && truth_of(inplace, "inplace")) {
-    if (given(given_out)) raise_type("out", "there is none where Xs is written in place");
-    const py::array same = checked_out_at(place, "X", given_values, dtype, shape, {});
-    if (same.data() != values.array.data()) raise_value("X", "is not aligned");
-    return run(job, values, level, temperature, "X", same);
+  if (is_given(inplace) && truth_of(inplace, "inplace")) {
+    if (is_given(given_out)) raise_type("out", "there is none where Xs is written in place");
+    const py::array target = checked_out_at(place, "X", given_values, dtype, shape, {});
+    if (target.data() != values.array.data()) raise_value("X", "is not aligned");
+    return run(job, values, level, temperature, "X", target);
   }
   return run(job, values, level, temperature, "X",
              out_at(place, given_out, dtype, shape, {given_values, values.array}));

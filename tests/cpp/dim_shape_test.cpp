@@ -91,7 +91,7 @@ struct Draw {
     }
     const std::vector<Axis> axes = axes_of(some);
     std::vector<Dim> sorted;
-    for (const std::size_t k : Shape::arranged(axes, number(0, 1) == 1)) sorted.push_back(some[k]);
+    for (const std::size_t k : Shape::arrange(axes, number(0, 1) == 1)) sorted.push_back(some[k]);
     return sorted;
   }
 
@@ -167,7 +167,7 @@ std::vector<std::int64_t> row_ids(const Level& level) {
 Array aligned(const Shape& target, const Shape& other) {
   const Shape::Alignment plan = target.alignment_of(other);
   Array array = numbered(other);
-  if (!plan.transposed.empty()) array.transpose(plan.transposed);
+  if (!plan.permutation.empty()) array.transpose(plan.permutation);
   if (!plan.flat.empty()) array.shape = plan.flat;
   if (plan.repeats) array.take(row_ids(*plan.repeats));
   if (plan.places) array.take({plan.places->data(), plan.places->data() + plan.places->size()});
@@ -212,8 +212,8 @@ TEST(dim_shape, values_line_up_position_by_position) {
     Draw draw(seed);
     const ShapeRef a = shape_of(draw.dims());
     const ShapeRef b = shape_of(draw.dims());
-    const ShapeRef both = Shape::joined(a, b);
-    CHECK(Shape::joined(a, a) == a);
+    const ShapeRef both = Shape::union_of(a, b);
+    CHECK(Shape::union_of(a, a) == a);
     const std::vector<Position> positions = positions_of(*both);
     CHECK_EQ(std::ssize(positions), both->count(both->rank()));
     for (const ShapeRef& one : {a, b}) {
@@ -247,7 +247,7 @@ TEST(dim_shape, positions_come_together_that_differ_in_what_goes) {
       expected.at(kept).push_back(static_cast<std::int64_t>(i));
     }
     Array array = numbered(*shape);
-    if (!plan.transposed.empty()) array.transpose(plan.transposed);
+    if (!plan.permutation.empty()) array.transpose(plan.permutation);
     std::int64_t width = 1;
     for (std::size_t k = plan.rest->rank();
          k-- > 0 && plan.level.count() * width < plan.rest->count(plan.rest->rank());) {
@@ -286,7 +286,7 @@ TEST(dim_shape, what_does_not_fit_is_named) {
              (void)shape_of({time, batch});
            }),
            std::string("dims: 'time' has lengths over 'batch', which has to come before it"));
-  CHECK_EQ(text([&] { (void)Shape::arranged(axes_of({time}), false); }),
+  CHECK_EQ(text([&] { (void)Shape::arrange(axes_of({time}), false); }),
            std::string("dims: 'time' has lengths over 'batch', which is not among them"));
   CHECK_EQ(text([&] {
              (void)shape_of({batch, batch});
@@ -298,15 +298,16 @@ TEST(dim_shape, what_does_not_fit_is_named) {
            std::string("'time' is not among the dims that values are brought to"));
   const Dim other = bound(name, {batch}, {2, 2});
   CHECK_EQ(text([&] {
-             (void)Shape::joined(shape_of({batch, time}), shape_of({batch, other}));
+             (void)Shape::union_of(shape_of({batch, time}), shape_of({batch, other}));
            }),
            std::string("row 1 of 'time' has length 1 in one and 2 in the other"));
   const Dim one = Dim::scalar(name, 1);
   CHECK_EQ(text([&] {
-             (void)Shape::joined(shape_of({batch, time}), shape_of({one}));
+             (void)Shape::union_of(shape_of({batch, time}), shape_of({one}));
            }),
            std::string("'time' is up to 2 long in one and 1 in the other"));
-  CHECK(Shape::joined(shape_of({Dim::scalar(name, 5)}), shape_of({batch, time})) == shape_of({batch, time}));
+  CHECK(Shape::union_of(shape_of({Dim::scalar(name, 5)}), shape_of({batch, time})) ==
+        shape_of({batch, time}));
 }
 
 TEST(dim_shape, equal_dims_are_told_by_their_priorities) {
@@ -317,6 +318,6 @@ TEST(dim_shape, equal_dims_are_told_by_their_priorities) {
   CHECK_EQ(square->place_of({side, 0}), std::size_t{0});
   CHECK_EQ(square->place_of({side, 2}), std::size_t{1});
   const ShapeRef turned = Shape::of({{side, 1}, {side, 0}});
-  CHECK(turned->alignment_of(*square).transposed == std::vector<std::size_t>({1, 0}));
-  CHECK(Shape::joined(square, turned) == square);
+  CHECK(turned->alignment_of(*square).permutation == std::vector<std::size_t>({1, 0}));
+  CHECK(Shape::union_of(square, turned) == square);
 }

@@ -28,8 +28,8 @@ Keys keys_of(const Drawn& of, std::int64_t most, std::int64_t spread) {
 }
 
 std::vector<std::int64_t> run(varlen::EditJob job, std::vector<std::int64_t>* counts = nullptr) {
-  job.counted = counts != nullptr;
-  if (!job.counted) find_range(job);
+  job.wants_counts = counts != nullptr;
+  if (!job.wants_counts) find_range(job);
   const varlen::WorkShares shares = edit_shares(job);
   Bytes scratch(z(shares.bytes));
   std::vector<std::int64_t> distances(z(job.a.count), -1);

@@ -15,8 +15,8 @@ namespace {
 
 using varlen::test::draw;
 
-using Wide = varlen::Erased (*)(varlen::Rows, varlen::Offsets, const std::byte*, std::int64_t, std::byte*,
-                                std::int64_t*) noexcept;
+using Wide = varlen::EraseProgress (*)(varlen::Rows, varlen::Offsets, const std::byte*, std::int64_t,
+                                       std::byte*, std::int64_t*) noexcept;
 
 template <class T>
 void check_erase(std::int64_t count, std::int64_t most, std::int64_t n) {
@@ -41,8 +41,8 @@ void check_erase(std::int64_t count, std::int64_t most, std::int64_t n) {
   std::vector<T> out(values.size());
   std::vector<std::int64_t> ends(static_cast<std::size_t>(count));
   auto* const to = reinterpret_cast<std::byte*>(out.data());
-  const std::int64_t kept = varlen::erase_rows(rows, level, named, n, to, ends.data());
-  CHECK_EQ(kept, static_cast<std::int64_t>(want.size()));
+  const std::int64_t rows_kept = varlen::erase_rows(rows, level, named, n, to, ends.data());
+  CHECK_EQ(rows_kept, static_cast<std::int64_t>(want.size()));
   CHECK(std::equal(want.begin(), want.end(), out.begin()));
   CHECK(ends == want_ends);
 
@@ -50,9 +50,9 @@ void check_erase(std::int64_t count, std::int64_t most, std::int64_t n) {
   const auto check_wide = [&](Wide wide, std::int64_t lanes) {
     std::fill(out.begin(), out.end(), T{77});
     std::fill(ends.begin(), ends.end(), -1);
-    const varlen::Erased at = wide(rows, level, named, n, to, ends.data());
+    const varlen::EraseProgress at = wide(rows, level, named, n, to, ends.data());
     CHECK_EQ(at.row, level.total() / lanes * lanes);
-    CHECK(std::equal(out.begin(), out.begin() + at.kept, want.begin()));
+    CHECK(std::equal(out.begin(), out.begin() + at.rows_kept, want.begin()));
     CHECK(std::equal(ends.begin(), ends.begin() + at.sequence, want_ends.begin()));
     CHECK(at.sequence == count || level.end(at.sequence) >= at.row);
   };

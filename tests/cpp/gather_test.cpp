@@ -80,13 +80,13 @@ TEST(gather, stays_inside_exact_memory) {
 
 TEST(gather, slices_as_python_does) {
   constexpr std::int64_t kMax = INT64_MAX;
-  CHECK_EQ((Slice{0, kMax, 1}.of(5).size), 5);
-  CHECK_EQ((Slice{-2, kMax, 1}.of(5).first), 3);
-  CHECK_EQ((Slice{kMax, -kMax - 1, -1}.of(5).first), 4);
-  CHECK_EQ((Slice{kMax, -kMax - 1, -2}.of(5).size), 3);
-  CHECK_EQ((Slice{3, 1, 1}.of(5).size), 0);
-  CHECK_EQ((Slice{0, kMax, kMax}.of(5).size), 1);
-  CHECK_EQ((Slice{kMax, -kMax - 1, -kMax}.of(5).size), 1);
+  CHECK_EQ((Slice{0, kMax, 1}.resolve(5).size), 5);
+  CHECK_EQ((Slice{-2, kMax, 1}.resolve(5).first), 3);
+  CHECK_EQ((Slice{kMax, -kMax - 1, -1}.resolve(5).first), 4);
+  CHECK_EQ((Slice{kMax, -kMax - 1, -2}.resolve(5).size), 3);
+  CHECK_EQ((Slice{3, 1, 1}.resolve(5).size), 0);
+  CHECK_EQ((Slice{0, kMax, kMax}.resolve(5).size), 1);
+  CHECK_EQ((Slice{kMax, -kMax - 1, -kMax}.resolve(5).size), 1);
 }
 
 TEST(gather, descends_only_through_levels_that_hold) {

@@ -40,16 +40,16 @@ Fault fault_in(Body body) {
 TEST(joint_model, slices_and_picks_as_lists_do) {
   for (int turn = 0; turn < 400; ++turn) {
     const DrawnJoint drawn = drawn_joint();
-    const Lists whole = lists_of(drawn.joint);
+    const Lists complete = lists_of(drawn.joint);
     const std::int64_t n = drawn.joint.size();
     const std::int64_t begin = draw(0, n);
     const std::int64_t end = draw(begin, n);
     const Joint slice = drawn.joint.slice(begin, end);
     Ints inside(z(end - begin));
     for (std::size_t k = 0; k < inside.size(); ++k) inside[k] = begin + static_cast<std::int64_t>(k);
-    CHECK(lists_of(slice) == whole.take(inside));
-    CHECK(lists_of(Joint::whole(slice.compact())) == whole.take(inside));
-    CHECK(lists_of(slice.settled()) == whole.take(inside));
+    CHECK(lists_of(slice) == complete.take(inside));
+    CHECK(lists_of(Joint::from_data(slice.compact())) == complete.take(inside));
+    CHECK(lists_of(slice.settle_levels()) == complete.take(inside));
     if (slice.size() == 0) continue;
     Ints index(z(draw(0, 9)));
     for (auto& i : index) i = draw(-slice.size(), slice.size() - 1);
@@ -67,20 +67,20 @@ TEST(joint_model, puts_parts_together_as_lists_are) {
   for (int turn = 0; turn < 300; ++turn) {
     const DrawnJoint drawn = drawn_joint();
     const std::int64_t n = drawn.joint.size();
-    const Lists whole = lists_of(drawn.joint);
+    const Lists complete = lists_of(drawn.joint);
     const std::int64_t a = draw(0, n);
     const std::int64_t b = draw(0, n);
     const Joint first = drawn.joint.slice(a, n);
     const Joint last = drawn.joint.slice(0, b);
-    Lists want = whole.take({});
-    whole.append_to(want, a, n);
-    whole.append_to(want, 0, b);
+    Lists want = complete.take({});
+    complete.append_to(want, a, n);
+    complete.append_to(want, 0, b);
     CHECK(lists_of(varlen::joint_concat({&first, &last}, false)) == want);
     const Joint stacked = varlen::joint_concat({&first, &last}, true);
     CHECK_EQ(stacked.depth(), drawn.joint.depth() + 1);
     CHECK((lists_of(stacked).lengths[0] == Ints{n - a, b}));
     CHECK(lists_of(stacked.slice(0, 1).squeeze()) == lists_of(first));
-    CHECK(lists_of(drawn.joint.unsqueeze().squeeze()) == whole);
+    CHECK(lists_of(drawn.joint.unsqueeze().squeeze()) == complete);
   }
   const DrawnJoint flat(1, 3, 2, true);
   const DrawnJoint deep(2, 3, 2, true);
@@ -91,21 +91,21 @@ TEST(joint_model, puts_parts_together_as_lists_are) {
 TEST(joint_model, fills_what_lies_below_when_it_is_flattened) {
   for (int turn = 0; turn < 300; ++turn) {
     const DrawnJoint drawn(static_cast<int>(draw(1, 3)), draw(0, 6), 3, draw(0, 1) == 0);
-    const Lists whole = lists_of(drawn.joint);
+    const Lists complete = lists_of(drawn.joint);
     const int depth = drawn.joint.depth();
     const bool repeat = turn % 2 == 0;
     const Joint flat = drawn.joint.flatten(repeat ? varlen::FillMode::repeat : varlen::FillMode::first);
     const Lists got = lists_of(flat);
     CHECK_EQ(flat.depth(), depth - 1);
-    const auto& above = whole.keys.at(std::string("k") + std::to_string(depth - 1)).second;
+    const auto& above = complete.keys.at(std::string("k") + std::to_string(depth - 1)).second;
     std::vector<std::int32_t> want;
     for (std::size_t i = 0; i < above.size(); ++i) {
-      for (std::int64_t k = 0; k < whole.lengths.back()[i]; ++k)
+      for (std::int64_t k = 0; k < complete.lengths.back()[i]; ++k)
         want.push_back(k == 0 || repeat ? above[i] : 0);
     }
     CHECK(got.keys.at(std::string("k") + std::to_string(depth - 1)).second == want);
     CHECK(got.keys.at(std::string("k") + std::to_string(depth)).second ==
-          whole.keys.at(std::string("k") + std::to_string(depth)).second);
+          complete.keys.at(std::string("k") + std::to_string(depth)).second);
     CHECK_EQ(got.keys.at(std::string("k") + std::to_string(depth)).first, depth - 1);
   }
 }

@@ -152,7 +152,7 @@ TEST(level, lets_go_of_what_it_shares_with_its_last_copy) {
   const Ints offsets{0, 2, 5};
   {
     const std::shared_ptr<const void> owner(offsets.data(), [&](const void*) { ++freed; });
-    Level level = Level::shared(offsets.data(), 2, owner);
+    Level level = Level::borrow(offsets.data(), 2, owner);
     const Level copy = level;
     level = Level();
     CHECK_EQ(freed, 0);
@@ -192,7 +192,7 @@ TEST(level, what_it_composed_to_dies_with_it_and_the_level_below_before) {
   const Ints lengths = {1, 1};
   const auto above = Level::from_lengths(lengths.data(), 2);
   {
-    const Level below = Level::shared(offsets.data(), 2, std::move(owner));
+    const Level below = Level::borrow(offsets.data(), 2, std::move(owner));
     CHECK_EQ(above.compose(below).total(), 3);
   }
   CHECK(below_lives.expired());
@@ -303,8 +303,8 @@ TEST(memory, blocks_that_the_system_may_take_are_used_again) {
 }
 
 TEST(memory, large_blocks_belong_to_one_thread_at_a_time) {
-  std::atomic<int> shared{0};
-  const auto work = [&shared](unsigned char mark) {
+  std::atomic<int> borrow{0};
+  const auto work = [&borrow](unsigned char mark) {
     for (std::int64_t k = 0; k < 400; ++k) {
       Buffer one(varlen::kLarge + k % 7 * 4096);
       Buffer two(varlen::kLarge);
@@ -312,14 +312,14 @@ TEST(memory, large_blocks_belong_to_one_thread_at_a_time) {
       auto* const second = two.as<unsigned char>();
       for (std::int64_t at = 0; at < varlen::kLarge; at += 4096) first[at] = second[at] = mark;
       for (std::int64_t at = 0; at < varlen::kLarge; at += 4096) {
-        if (first[at] != mark || second[at] != mark || first == second) ++shared;
+        if (first[at] != mark || second[at] != mark || first == second) ++borrow;
       }
     }
   };
   std::vector<std::thread> threads;
   for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back(work, mark);
   for (std::thread& thread : threads) thread.join();
-  CHECK_EQ(shared.load(), 0);
+  CHECK_EQ(borrow.load(), 0);
   varlen::release_memory();
 }
 

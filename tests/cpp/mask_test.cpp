@@ -34,7 +34,7 @@ TEST(mask, fills_blocks_and_writes_nothing_else) {
         std::int64_t wrong = 0;
         for (std::int64_t i = 0; i < total; ++i) {
           for (std::int64_t j = 0; j < total; ++j) {
-            const bool sees = of[z(i)] == of[z(j)] && i - j <= sight.before && j - i <= sight.behind;
+            const bool sees = of[z(i)] == of[z(j)] && i - j <= sight.left && j - i <= sight.right;
             const std::byte* const wanted = sees ? in.data() : zeros.data();
             wrong += std::memcmp(out.data() + (i * total + j) * unit, wanted, z(unit)) != 0 ? 1 : 0;
           }

@@ -37,13 +37,13 @@ BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::stri
                              const py::object& prefix, const py::object& suffix,
                              const std::vector<std::string>& names, const std::vector<int>& dims,
                              const py::list& fills, const py::list& nans, const py::dict& options,
-                             const py::list& between) {
+                             const py::list& fillers) {
   using namespace batch_arguments;
   BatchOptions read = batch_options(options);
   std::vector<BatchKey> keys;
   keys.reserve(names.size());
   for (std::size_t k = 0; k < names.size(); ++k) {
-    const py::object row = k < between.size() ? py::object(between[k]) : py::none();
+    const py::object row = k < fillers.size() ? py::object(fillers[k]) : py::none();
     keys.push_back(batch_key(names[k], dims[k], fills[k], nans[k], row, read));
     names_.emplace_back(names[k]);
     dtypes_.push_back(static_cast<const ArrayValues&>(*keys.back().fill).array().dtype());
@@ -61,30 +61,31 @@ BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::stri
   read_.settle();
 }
 
-AskedRows::AskedRows(py::handle rows, py::handle start, py::handle end, std::uint64_t seed,
-                     std::uint64_t epoch, py::handle counters, py::handle prefix_rows, py::handle suffix_rows)
-    : picked(as_ints(rows, "rows")) {
+RowRequest::RowRequest(py::handle rows, py::handle start, py::handle end, std::uint64_t seed,
+                       std::uint64_t epoch, py::handle counters, py::handle prefix_rows,
+                       py::handle suffix_rows)
+    : row_indices(as_ints(rows, "rows")) {
   using batch_arguments::optional_ints;
-  request.rows = picked.data;
-  request.n = picked.count;
-  request.start = optional_ints(start, "start", picked.count, others[0]);
-  request.end = optional_ints(end, "end", picked.count, others[1]);
+  request.rows = row_indices.data;
+  request.n = row_indices.count;
+  request.start = optional_ints(start, "start", row_indices.count, others[0]);
+  request.end = optional_ints(end, "end", row_indices.count, others[1]);
   request.dice = {seed, epoch};
-  request.counters = optional_ints(counters, "counters", picked.count, others[2]);
-  request.prefix_rows = optional_ints(prefix_rows, "prefix_rows", picked.count, others[3]);
-  request.suffix_rows = optional_ints(suffix_rows, "suffix_rows", picked.count, others[4]);
+  request.counters = optional_ints(counters, "counters", row_indices.count, others[2]);
+  request.prefix_rows = optional_ints(prefix_rows, "prefix_rows", row_indices.count, others[3]);
+  request.suffix_rows = optional_ints(suffix_rows, "suffix_rows", row_indices.count, others[4]);
 }
 
 py::dict BatcherObject::call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed,
                              std::uint64_t epoch, py::handle counters, py::handle prefix_rows,
                              py::handle suffix_rows, py::handle out, py::handle grow) const {
-  const AskedRows asked(rows, start, end, seed, epoch, counters, prefix_rows, suffix_rows);
+  const RowRequest row_request(rows, start, end, seed, epoch, counters, prefix_rows, suffix_rows);
   const cuda::Kernels* const kernels = kernels_on_host();
-  const std::int64_t mapped = model_->trusted() ? 0 : kMapped;
+  const std::int64_t map_work = model_->trust() ? 0 : kMapWork;
   std::optional<BatchPlan> plan;
   {
-    const Unlocked unlocked(asked.picked.count * 64 + mapped);
-    plan.emplace(*model_, asked.request, kernels != nullptr);
+    const GilRelease gil_release(row_request.row_indices.count * 64 + map_work);
+    plan.emplace(*model_, row_request.request, kernels != nullptr);
   }
   py::dict result = batch_arrays(*plan, names_, dtypes_, read_, out, grow);
   if (!plan->stage().arrays.empty() && plan->stage().axes.size() <= cuda::kMostDepth) {
@@ -95,13 +96,13 @@ py::dict BatcherObject::call(py::handle rows, py::handle start, py::handle end, 
     make_arrays({kernels, {}, nullptr}, plan->stage(), block.data(), outputs);
     return result;
   }
-  const Unlocked unlocked(plan->bytes() + mapped);
+  const GilRelease gil_release(plan->bytes() + map_work);
   plan->run();
   return result;
 }
 
 std::unique_ptr<BatchPlan> BatcherObject::stage(const BatchRequest& request) const {
-  const Unlocked unlocked(request.n * 64 + (model_->trusted() ? 0 : kMapped));
+  const GilRelease gil_release(request.n * 64 + (model_->trust() ? 0 : kMapWork));
   return std::make_unique<BatchPlan>(*model_, request, true);
 }
 
@@ -115,13 +116,13 @@ py::dtype BatcherObject::dtype_of(const BatchOutput& output) const {
 }
 
 py::array BatcherObject::lengths(py::handle rows) const {
-  Ints picked;
-  if (!rows.is_none()) picked = as_ints(rows, "rows");
-  const std::int64_t n = rows.is_none() ? model_->size() : picked.count;
+  Ints row_indices;
+  if (!rows.is_none()) row_indices = as_ints(rows, "rows");
+  const std::int64_t n = rows.is_none() ? model_->size() : row_indices.count;
   py::array out = empty_ints(n);
   std::int64_t* const to = ints(out);
-  const Unlocked unlocked(n * 16 + (model_->trusted() ? 0 : kMapped));
-  model_->lengths(rows.is_none() ? nullptr : picked.data, n, to);
+  const GilRelease gil_release(n * 16 + (model_->trust() ? 0 : kMapWork));
+  model_->lengths(rows.is_none() ? nullptr : row_indices.data, n, to);
   return out;
 }
 

@@ -19,23 +19,23 @@ namespace varlen::bindings {
 namespace py = pybind11;
 
 /// Work on mapped memory may wait for a disk: counted as this many bytes where the GIL is concerned.
-inline constexpr std::int64_t kMapped = std::int64_t{1} << 20;
+inline constexpr std::int64_t kMapWork = std::int64_t{1} << 20;
 
 /// What the dict of options says; a TypeError names what is none.
-BatchOptions batch_options(const py::dict& given);
-/// A key: `fill` is one row in the dtype and shape of the output, `nan` one element or None, `between` the
+BatchOptions batch_options(const py::dict& input);
+/// A key: `fill` is one row in the dtype and shape of the output, `nan` one element or None, `filler` the
 /// row of slots that no row fills, or None for what the options say.
-BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan, py::handle between,
+BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan, py::handle filler,
                    const BatchOptions& options);
 
 /// The rows that a batch is asked for, and what they are read from.
-struct AskedRows {
-  AskedRows(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
-            py::handle counters, py::handle prefix_rows, py::handle suffix_rows);
-  AskedRows(const AskedRows&) = delete;
-  AskedRows& operator=(const AskedRows&) = delete;
+struct RowRequest {
+  RowRequest(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
+             py::handle counters, py::handle prefix_rows, py::handle suffix_rows);
+  RowRequest(const RowRequest&) = delete;
+  RowRequest& operator=(const RowRequest&) = delete;
 
-  Ints picked;
+  Ints row_indices;
   Ints others[5];
   BatchRequest request;
 };
@@ -44,8 +44,7 @@ class BatcherObject {
  public:
   BatcherObject(const py::list& shards, const std::vector<std::string>& labels, const py::object& prefix,
                 const py::object& suffix, const std::vector<std::string>& names, const std::vector<int>& dims,
-                const py::list& fills, const py::list& nans, const py::dict& options,
-                const py::list& between);
+                const py::list& fills, const py::list& nans, const py::dict& options, const py::list& filler);
 
   py::dict call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
                 py::handle counters, py::handle prefix_rows, py::handle suffix_rows, py::handle out,
@@ -56,7 +55,7 @@ class BatcherObject {
   /// The name and the dtype of an output.
   [[nodiscard]] py::str name_of(const BatchOutput& output) const;
   [[nodiscard]] py::dtype dtype_of(const BatchOutput& output) const;
-  [[nodiscard]] bool reads_maps() const noexcept { return !model_->trusted(); }
+  [[nodiscard]] bool reads_maps() const noexcept { return !model_->trust(); }
 
   /// Rows of each record at axis 1, before any window: int64, all records or those of `rows`.
   py::array lengths(py::handle rows) const;
@@ -82,7 +81,7 @@ void make_arrays(const Place& place, const BatchStage& stage, const std::byte* b
                  const std::vector<std::byte*>& outputs);
 
 /// Memory of a device in an array or a tensor, end to end: what does not lie on one is refused.
-[[nodiscard]] py::array placed_bytes(const py::object& given, const char* argument);
+[[nodiscard]] py::array placed_bytes(const py::object& input, const char* argument);
 
 /// `_core.PinnedMemory`.
 void bind_pinned(py::module_& m);

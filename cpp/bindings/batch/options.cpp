@@ -48,11 +48,11 @@ bool take(const Option<T> (&options)[n], const std::string& name, py::handle val
 
 }  // namespace batch_options_named
 
-BatchOptions batch_options(const py::dict& given) {
+BatchOptions batch_options(const py::dict& input) {
   using namespace batch_options_named;
   BatchOptions o;
   o.max_bytes = default_max_bytes();
-  for (const auto& [key, value] : given) {
+  for (const auto& [key, value] : input) {
     const auto name = key.cast<std::string>();
     if (take(kFlags, name, value, o) || take(kNumbers, name, value, o) || take(kPerAxis, name, value, o)) {
       continue;
@@ -76,21 +76,21 @@ BatchOptions batch_options(const py::dict& given) {
   return o;
 }
 
-BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan, py::handle between,
+BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan, py::handle filler,
                    const BatchOptions& options) {
   const py::array row = as_rows(fill, name.c_str());
   BatchKey key{name, dim, std::make_shared<ArrayValues>(row), nullptr, nullptr};
   if (!nan.is_none()) key.nan = std::make_shared<ArrayValues>(py::array(nan.attr("reshape")(-1)));
-  if (!between.is_none()) {
-    const py::array hole = as_rows(between, name.c_str());
+  if (!filler.is_none()) {
+    const py::array hole = as_rows(filler, name.c_str());
     if (hole.nbytes() != row.nbytes()) raise_value(name, "the row between is not like that of padding");
-    key.between = std::make_shared<ArrayValues>(hole);
+    key.gap_row = std::make_shared<ArrayValues>(hole);
   } else if (options.fill_nan && nan.is_none()) {
-    if (auto missing = missing_row(row)) key.between = std::make_shared<ArrayValues>(std::move(*missing));
+    if (auto missing = missing_row(row)) key.gap_row = std::make_shared<ArrayValues>(std::move(*missing));
   } else if (options.fill_nan) {
-    auto replaced = row.attr("copy")().cast<py::array>();
-    replaced[py::ellipsis()] = nan;
-    key.between = std::make_shared<ArrayValues>(std::move(replaced));
+    auto filler_row = row.attr("copy")().cast<py::array>();
+    filler_row[py::ellipsis()] = nan;
+    key.gap_row = std::make_shared<ArrayValues>(std::move(filler_row));
   }
   return key;
 }

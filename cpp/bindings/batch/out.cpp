@@ -11,14 +11,14 @@ namespace varlen::bindings {
 namespace batch_out {
 
 /// A buffer of the caller's as an array of the shape that is needed.
-py::array in_buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
+py::array in_buffer(const std::string& name, const py::object& input, const py::dtype& dtype,
                     const Extents& shape, std::int64_t count) {
   const std::string argument = "out['" + name + "']";
-  if (!py::isinstance<py::array>(given)) {
-    raise_type(argument, "expected an array, got " + type_name(given));
+  if (!py::isinstance<py::array>(input)) {
+    raise_type(argument, "expected an array, got " + type_name(input));
   }
-  refuse_masked(given.ptr(), argument);
-  auto array = py::reinterpret_borrow<py::array>(given);
+  refuse_masked(input.ptr(), argument);
+  auto array = py::reinterpret_borrow<py::array>(input);
   if (!array.dtype().equal(dtype)) {
     raise_type(argument, "has dtype " + py::str(array.dtype()).cast<std::string>() + ", the batch gives " +
                              py::str(dtype).cast<std::string>());
@@ -30,9 +30,9 @@ py::array in_buffer(const std::string& name, const py::object& given, const py::
     raise_value(argument, "has room for " + std::to_string(array.size()) + " entries, the batch needs " +
                               std::to_string(count));
   }
-  const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
-                    std::equal(shape.begin(), shape.end(), array.shape());
-  if (same) return array;
+  const bool is_match = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
+                        std::equal(shape.begin(), shape.end(), array.shape());
+  if (is_match) return array;
   return make_array(dtype.ptr(), static_cast<int>(shape.size()), shape.data(), nullptr, array.mutable_data(),
                     array.ptr());
 }
@@ -60,9 +60,9 @@ py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
                       const std::vector<py::dtype>& dtypes, const MemoryRead& read, py::handle out,
                       py::handle grow) {
   py::dict result;
-  const py::dict given = out.is_none() ? py::dict() : out.cast<py::dict>();
-  std::size_t taken = 0;
-  MemoryWritten written;
+  const py::dict input = out.is_none() ? py::dict() : out.cast<py::dict>();
+  std::size_t match_count = 0;
+  MemoryWritten out_memory;
   for (BatchOutput& output : plan.outputs()) {
     const py::str name = output.kind == BatchOutput::Kind::values
                              ? names[static_cast<std::size_t>(output.key)]
@@ -75,10 +75,10 @@ py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
     const Extents shape(output.shape.data(), output.shape.data() + output.shape.size());
     const std::int64_t count = dtype.itemsize() > 0 ? output.bytes / dtype.itemsize() : 0;
     py::array array;
-    if (!out.is_none() && given.contains(name)) {
-      array = batch_out::in_buffer(output.name, given[name], dtype, shape, count);
-      written.add("out['" + output.name + "']", array, read);
-      ++taken;
+    if (!out.is_none() && input.contains(name)) {
+      array = batch_out::in_buffer(output.name, input[name], dtype, shape, count);
+      out_memory.add("out['" + output.name + "']", array, read);
+      ++match_count;
     } else if (!grow.is_none()) {
       array = batch_out::in_buffer(output.name, grow(name, dtype, count), dtype, shape, count);
     } else {
@@ -87,8 +87,8 @@ py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
     output.data = bytes(array);
     result[name] = std::move(array);
   }
-  if (taken < given.size()) {
-    for (const auto& [name, buffer] : given) {
+  if (match_count < input.size()) {
+    for (const auto& [name, buffer] : input) {
       if (!result.contains(name)) {
         raise_value("out", "the batch has no '" + py::str(name).cast<std::string>() + "'");
       }

@@ -15,8 +15,8 @@ void bind_cast(py::module_& m) {
   m.attr("bfloat16") = bfloat16_stand_in();
   m.def(
       "cast",
-      [](py::handle given, py::handle dtype, py::handle nan) {
-        py::array values = as_placed_rows(given, "values");
+      [](py::handle input, py::handle dtype, py::handle nan) {
+        py::array values = as_placed_rows(input, "values");
         const Place place = place_of(values);
         const py::dtype to = dtype_of(dtype, values.dtype());
         refuse_unseen(place, values.dtype(), to, !nan.is_none(), "values");
@@ -25,19 +25,19 @@ void bind_cast(py::module_& m) {
         if (!place.is_host()) {  // the host finds what does not fit on the way
           if (is_seen_at(place)) (void)convert_of(values, to, instead, "values", nullptr);
           const py::array result = cast_at(place, values, to, instead);
-          return outside(result.is(values) ? copy_at(place, values) : result);
+          return export_result(result.is(values) ? copy_at(place, values) : result);
         }
-        std::atomic<bool> lost{false};
-        const Convert how = convert_of(values, to, instead, "values", &lost);
+        std::atomic<bool> loss{false};
+        const Convert how = convert_of(values, to, instead, "values", &loss);
         py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
         const std::int64_t count = how.run == nullptr ? values.nbytes() : values.size();
         auto* target = static_cast<std::byte*>(out.mutable_data());
         const auto* source = data_of(values);
         {
-          const Unlocked unlocked(out.nbytes() + values.nbytes());
+          const GilRelease gil_release(out.nbytes() + values.nbytes());
           cast(how, source, count, target);
         }
-        raise_if_lost(lost, values, to, "values");
+        raise_if_lost(loss, values, to, "values");
         return py::object(out);
       },
       py::arg("values"), py::arg("dtype"), py::arg("nan") = py::none(),

@@ -34,12 +34,12 @@ bool is_seen_at(const Place& place) noexcept {
 void refuse_unseen(const Place& place, const py::dtype& from, const py::dtype& to, bool touches_nan,
                    const char* argument) {
   if (is_seen_at(place) || (!touches_nan && from.equal(to))) return;
-  const std::optional<Type> known = type_of(from);
-  const std::optional<Type> wanted = type_of(to);
-  if (!known || !wanted) {
+  const std::optional<Type> source_type = type_of(from);
+  const std::optional<Type> target_type = type_of(to);
+  if (!source_type || !target_type) {
     raise_type(argument, str_of(from) + " does not become " + str_of(to));
   }
-  if (!always_fits(*known, *wanted)) {
+  if (!always_fits(*source_type, *target_type)) {
     raise_type(argument, "numbers of " + str_of(from) + " may not fit " + str_of(to) +
                              ", and those on a device are not looked at; cast them first");
   }

@@ -18,7 +18,7 @@
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
@@ -32,14 +32,14 @@ py::sequence sequence_of(PyObject* argument, const char* name) {
 }
 
 /// Refuses rows that are not like those of the first array.
-void check_like(const py::array& first, const py::array& other, std::size_t at, const char* name) {
-  bool same = other.ndim() == first.ndim();
-  for (py::ssize_t axis = 1; same && axis < first.ndim(); ++axis)
-    same = other.shape(axis) == first.shape(axis);
-  if (!same)
-    raise_value(name, "rows of array " + std::to_string(at) + " have another shape than the first's");
+void check_like(const py::array& first, const py::array& other, std::size_t index, const char* name) {
+  bool is_match = other.ndim() == first.ndim();
+  for (py::ssize_t axis = 1; is_match && axis < first.ndim(); ++axis)
+    is_match = other.shape(axis) == first.shape(axis);
+  if (!is_match)
+    raise_value(name, "rows of array " + std::to_string(index) + " have another shape than the first's");
   if (!other.dtype().is(first.dtype()) && !other.dtype().equal(first.dtype())) {
-    raise_value(name, "array " + std::to_string(at) + " has dtype " + str_of(other.dtype()) +
+    raise_value(name, "array " + std::to_string(index) + " has dtype " + str_of(other.dtype()) +
                           ", the first has " + str_of(first.dtype()));
   }
 }
@@ -52,7 +52,7 @@ class InputTable {
     const auto n = static_cast<std::int64_t>(inputs.size());
     if (n > cuda::kFewInputs) keep_ = bytes_at(place, inputs.data(), n * std::int64_t{sizeof(Input)});
   }
-  [[nodiscard]] const Input* there() const { return reinterpret_cast<const Input*>(keep_.data); }
+  [[nodiscard]] const Input* pointer() const { return reinterpret_cast<const Input*>(keep_.data); }
 
  private:
   PlacedBytes keep_;
@@ -119,7 +119,7 @@ void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef
 py::array interleaved_out(PyObject* out, const py::sequence& arrays, const std::vector<py::array>& parts,
                           std::int64_t count) {
   const Place place = place_of(parts[0]);
-  if (!given(out)) return rows_like_at(place, parts[0], count);
+  if (!is_given(out)) return rows_like_at(place, parts[0], count);
   Extents shape = shape_of(parts[0]);
   shape[0] = count;
   py::array result = checked_out_at(place, "out", out, parts[0].dtype(), shape, {});
@@ -139,21 +139,21 @@ LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& leve
   const std::vector<Offsets> cuts = views_of(levels);
   NewLevel level(levels[0]->count());
   raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(cuts.size()), level.ends()), "levels");
-  return std::move(level).done();
+  return std::move(level).finish();
 }
 
 /// The parts, sequence by sequence.
 void interleave_at(const Place& place, const std::vector<py::array>& arrays,
-                   const std::vector<LevelRef>& levels, Level& interleaved, py::array& out) {
+                   const std::vector<LevelRef>& levels, Level& out_level, py::array& out) {
   std::vector<Part> parts;
   parts.reserve(arrays.size());
   for (std::size_t p = 0; p < arrays.size(); ++p) {
-    parts.push_back({data_of(arrays[p]), offsets_at(place, LevelRef::in(levels[p])).ends});
+    parts.push_back({data_of(arrays[p]), offsets_at(place, LevelRef::unwrap(levels[p])).ends});
   }
   const InputTable table(place, parts);
-  launch(place, "interleave", out.nbytes(), &cuda::Kernels::interleave, parts.data(), table.there(),
-         static_cast<std::int64_t>(parts.size()), row_bytes(arrays[0]), offsets_at(place, interleaved),
-         interleaved.total(), bytes(out));
+  launch(place, "interleave", out.nbytes(), &cuda::Kernels::interleave, parts.data(), table.pointer(),
+         static_cast<std::int64_t>(parts.size()), row_bytes(arrays[0]), offsets_at(place, out_level),
+         out_level.total(), bytes(out));
 }
 
 constexpr Signature<3> kInterleave{"interleave", {"arrays", "levels", "out"}, 2, 3};
@@ -168,10 +168,10 @@ py::object interleave_parts(const Arguments<3>& args) {
   const std::vector<py::array> parts = parts_of(arrays);
   check_woven(parts, levels);
   const Place place = place_of(parts[0]);
-  const LevelRef interleaved = interleaved_level(place, levels, parts);
-  py::array result = interleaved_out(args[2], arrays, parts, interleaved->total());
-  interleave_at(place, parts, levels, LevelRef::in(interleaved), result);
-  return py::make_tuple(result, interleaved);
+  const LevelRef out_level = interleaved_level(place, levels, parts);
+  py::array result = interleaved_out(args[2], arrays, parts, out_level->total());
+  interleave_at(place, parts, levels, LevelRef::unwrap(out_level), result);
+  return py::make_tuple(result, out_level);
 }
 
 PyMethodDef concat_methods[] = {
@@ -188,7 +188,7 @@ PyMethodDef concat_methods[] = {
 void concat_at(const Place& place, const std::vector<ConcatBlock>& blocks, std::byte* out) {
   const InputTable table(place, blocks);
   launch(place, "concat", blocks.empty() ? 0 : blocks.back().end, &cuda::Kernels::concat, blocks.data(),
-         table.there(), static_cast<std::int64_t>(blocks.size()), out);
+         table.pointer(), static_cast<std::int64_t>(blocks.size()), out);
 }
 
 bool lie_on_device(const py::sequence& arrays) {
@@ -211,7 +211,7 @@ JoinedRows join_there(const py::sequence& arrays, const char* name, const py::ob
   Extents shape = shape_of(parts[0]);
   shape[0] = count;
   py::array result = out_at(place, out, to, shape, {});
-  for (std::size_t i = 0; given(out) && i < parts.size(); ++i) {
+  for (std::size_t i = 0; is_given(out) && i < parts.size(); ++i) {
     const py::object array = arrays[i];
     refuse_overlap("out", result, {array, parts[i]});
   }
@@ -223,7 +223,7 @@ JoinedRows join_there(const py::sequence& arrays, const char* name, const py::ob
     if (is_seen_at(place)) (void)convert_of(rows, to, {}, name, nullptr);
     cast_into(place, rows, {}, result);
   }
-  return {std::move(result), std::move(level).done()};
+  return {std::move(result), std::move(level).finish()};
 }
 
 void bind_concat(py::module_& m) {

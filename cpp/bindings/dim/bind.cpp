@@ -37,7 +37,7 @@ class Operand {
  public:
   explicit Operand(PyObject* object) {
     if (DimOwner::is(object)) {
-      dim_ = &DimOwner::in(object).dim;
+      dim_ = &DimOwner::unwrap(object).dim;
     } else if (is_plain_int(object)) {
       number_ = ModelDim(Expression::integer(int_of(object, "operand")));
       dim_ = &number_;
@@ -61,7 +61,7 @@ PyObject* create(ModelDim dim) {
 
 template <class Op>
 PyObject* binary(PyObject* left, PyObject* right, Op op) noexcept {
-  return guarded([&]() -> PyObject* {
+  return guard([&]() -> PyObject* {
     const Operand a(left);
     const Operand b(right);
     if (!a.is_one() || !b.is_one()) Py_RETURN_NOTIMPLEMENTED;
@@ -83,15 +83,15 @@ PyObject* divide(PyObject* left, PyObject* right) noexcept {
                 [](const ModelDim& a, const ModelDim& b) { return a.divide(Division::floor_right, b); });
 }
 PyObject* negative(PyObject* self) noexcept {
-  return guarded([&] { return create(-DimOwner::in(self).dim); });
+  return guard([&] { return create(-DimOwner::unwrap(self).dim); });
 }
 
 template <class Op>
 PyObject* with_operand(PyObject* self, PyObject* other, Op op) noexcept {
-  return guarded([&]() -> PyObject* {
+  return guard([&]() -> PyObject* {
     const Operand b(other);
     if (!b.is_one()) raise_type("other", "expected a Dim or an int, got " + type_name(other));
-    return create(op(DimOwner::in(self).dim, *b));
+    return create(op(DimOwner::unwrap(self).dim, *b));
   });
 }
 
@@ -102,18 +102,18 @@ PyObject* sub_right(PyObject* self, PyObject* other) noexcept {
   return with_operand(self, other, std::minus<>{});
 }
 template <Division how>
-PyObject* divided(PyObject* self, PyObject* other) noexcept {
+PyObject* divide_by(PyObject* self, PyObject* other) noexcept {
   return with_operand(self, other, [](const ModelDim& a, const ModelDim& b) { return a.divide(how, b); });
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   if (!DimOwner::is(other) || (operation != Py_EQ && operation != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-  const bool is_equal = DimOwner::in(self).dim.expression() == DimOwner::in(other).dim.expression();
+  const bool is_equal = DimOwner::unwrap(self).dim.expression() == DimOwner::unwrap(other).dim.expression();
   return PyBool_FromLong(is_equal == (operation == Py_EQ) ? 1 : 0);
 }
 
 Py_hash_t hash(PyObject* self) noexcept {
-  return static_cast<Py_hash_t>(DimOwner::in(self).dim.expression().hash());
+  return static_cast<Py_hash_t>(DimOwner::unwrap(self).dim.expression().hash());
 }
 
 py::object name_of(DimObject& self) {
@@ -124,8 +124,8 @@ py::object name_of(DimObject& self) {
 bool has_hidden(const ModelDim& dim) {
   const auto bindings = dim.part(dim.expression()).bindings();
   return bindings != nullptr && std::any_of(bindings->begin(), bindings->end(), [](const auto& binding) {
-           const auto* given = dynamic_cast<const LengthsOfLevel*>(binding->lengths.get());
-           return given != nullptr && given->object()->is_hidden();
+           const auto* level_lengths = dynamic_cast<const LengthsOfLevel*>(binding->lengths.get());
+           return level_lengths != nullptr && level_lengths->object()->is_hidden();
          });
 }
 
@@ -137,8 +137,8 @@ std::string lengths_text(DimObject& self) {
   if (!expression.is_generator() && has_hidden(self.dim)) return ", lengths on a device";
   const DimValues& values = self.values().values;
   if (values.over.empty()) return std::string(", length ") + std::to_string(self.level()->longest());
-  std::string over;
-  for (const ModelDim& dim : values.over) over += (over.empty() ? "" : ", ") + dim.expression().text();
+  std::string domain;
+  for (const ModelDim& dim : values.over) domain += (domain.empty() ? "" : ", ") + dim.expression().text();
   const LevelRef level = self.level();
   std::string text(", ");
   text += std::to_string(level->count()) + " lengths";
@@ -151,12 +151,12 @@ std::string lengths_text(DimObject& self) {
         .append(" to ")
         .append(std::to_string(stats.longest));
   }
-  return text + " over " + over;
+  return text + " over " + domain;
 }
 
 PyObject* repr(PyObject* self) noexcept {
-  return guarded([&] {
-    DimObject& dim = DimOwner::in(self);
+  return guard([&] {
+    DimObject& dim = DimOwner::unwrap(self);
     std::string lengths;
     try {
       lengths = lengths_text(dim);
@@ -167,22 +167,22 @@ PyObject* repr(PyObject* self) noexcept {
   });
 }
 
-std::vector<ModelDim> dims_of(PyObject* over) {
-  if (DimOwner::is(over)) return {DimOwner::in(over).dim};
-  if (!PyTuple_Check(over) && !PyList_Check(over)) {
-    raise_type("over", "expected a Dim or a sequence of them, got " + type_name(over));
+std::vector<ModelDim> dims_of(PyObject* domain) {
+  if (DimOwner::is(domain)) return {DimOwner::unwrap(domain).dim};
+  if (!PyTuple_Check(domain) && !PyList_Check(domain)) {
+    raise_type("over", "expected a Dim or a sequence of them, got " + type_name(domain));
   }
   std::vector<ModelDim> dims;
-  for (const py::handle each : py::handle(over)) dims.push_back(dim_of(each, "over").dim);
+  for (const py::handle item : py::handle(domain)) dims.push_back(dim_of(item, "over").dim);
   return dims;
 }
 
 /// A name bound to what a caller gives: an int, a Level, a Data, or anything that a Level is made of.
-ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
+ModelDim bound(const Expression& name, PyObject* lengths, PyObject* domain) {
   if (PyObject_HasAttrString(lengths, "_with_rows") != 0) {  // a container of ours: Data and Ragged say more
-    const py::tuple found = hooks().as_lengths(py::handle(lengths), or_none(over));
-    const py::object numbers = found[0];
-    const py::object dims = found[1];
+    const py::tuple parts = hooks().as_lengths(py::handle(lengths), or_none(domain));
+    const py::object numbers = parts[0];
+    const py::object dims = parts[1];
     return bound(name, numbers.ptr(), dims.ptr());
   }
   std::vector<std::int64_t> extents;
@@ -191,12 +191,12 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
   LevelRef level;
   if (is_int) {
     const std::int64_t length = int_of(lengths, "lengths");
-    if (given(over) && !dims_of(over).empty()) raise_value("over", "one number is over nothing");
+    if (is_given(domain) && !dims_of(domain).empty()) raise_value("over", "one number is over nothing");
     return ModelDim::scalar(name, length);
   }
   if (LevelRef::is_level(lengths)) {
     level = py::reinterpret_borrow<LevelRef>(lengths);
-    if (!given(over)) extents = {level->count()};
+    if (!is_given(domain)) extents = {level->count()};
   } else {
     py::object shape;
     if (PyObject_HasAttrString(lengths, "ndim") != 0) {
@@ -217,8 +217,8 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
     LevelRef::expect(level, "lengths", "lengths whose number is known");
   }
   std::vector<ModelDim> dims;
-  if (given(over)) {
-    dims = dims_of(over);
+  if (is_given(domain)) {
+    dims = dims_of(domain);
     // Lengths over a dim that is itself ragged come one after the other.
     if (extents.size() != dims.size()) {
       if (extents.size() > 1) {
@@ -239,31 +239,31 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
 
 constexpr Signature<7> kDim{"Dim", {"size", "dimension", "lengths", "name", "kind", "over", "vocab"}, 0, 2};
 
-py::object made(const Arguments<7>& args) {
-  auto [size, dimension, lengths, name, kind_given, over, vocab] = args;
-  if (given(size) && PyUnicode_Check(size)) {
-    if (given(name)) raise_type("name", "given twice");
+py::object make_dim(const Arguments<7>& args) {
+  auto [size, dimension, lengths, name, kind_given, domain, vocab] = args;
+  if (is_given(size) && PyUnicode_Check(size)) {
+    if (is_given(name)) raise_type("name", "given twice");
     name = std::exchange(size, nullptr);
   }
-  if (given(dimension)) {
-    if (given(size)) raise_type("size", "given twice");
+  if (is_given(dimension)) {
+    if (is_given(size)) raise_type("size", "given twice");
     size = dimension;
   }
-  if (given(name) && !PyUnicode_Check(name)) raise_type("name", "expected a str, got " + type_name(name));
-  if (given(size) && !is_plain_int(size)) {
-    if (given(lengths)) raise_type("lengths", "given twice");
+  if (is_given(name) && !PyUnicode_Check(name)) raise_type("name", "expected a str, got " + type_name(name));
+  if (is_given(size) && !is_plain_int(size)) {
+    if (is_given(lengths)) raise_type("lengths", "given twice");
     lengths = std::exchange(size, nullptr);
   }
-  if (given(size) && given(lengths)) raise_type("lengths", "a dim of one size has none");
+  if (is_given(size) && is_given(lengths)) raise_type("lengths", "a dim of one size has none");
   Generator what;
-  what.kind = given(kind_given) ? kind_of(kind_given) : DimKind::unspecified;
-  if (given(name)) what.name = py::cast<std::string>(py::handle(name));
-  if (given(size)) {
+  what.kind = is_given(kind_given) ? kind_of(kind_given) : DimKind::unspecified;
+  if (is_given(name)) what.name = py::cast<std::string>(py::handle(name));
+  if (is_given(size)) {
     what.size = int_of(size, "size");
     if (what.size < 0) raise_value("size", "expected at least 0, got " + std::to_string(what.size));
   }
-  if (given(vocab)) {
-    if (given(lengths)) raise_value("vocab", "a dim with lengths has no vocabulary");
+  if (is_given(vocab)) {
+    if (is_given(lengths)) raise_value("vocab", "a dim with lengths has no vocabulary");
     const py::object words = hooks().as_vocabulary(py::handle(vocab));
     const auto count = static_cast<std::int64_t>(py::len(words));
     if (what.size >= 0 && what.size != count) {
@@ -273,28 +273,29 @@ py::object made(const Arguments<7>& args) {
     what.size = count;
     what.companion = companion_of(words);
   }
-  const py::object own_name = given(name) ? py::reinterpret_borrow<py::object>(name) : py::object();
-  if (given(over) && !given(lengths)) raise_type("over", "there are no lengths that could be over it");
+  const py::object own_name = is_given(name) ? py::reinterpret_borrow<py::object>(name) : py::object();
+  if (is_given(domain) && !is_given(lengths))
+    raise_type("over", "there are no lengths that could be over it");
   if (what.kind == DimKind::batch) {
     // The batch is one name: how many there are of it is a matter of each batch.
-    if (given(vocab)) raise_value("vocab", "the batch has no vocabulary");
+    if (is_given(vocab)) raise_value("vocab", "the batch has no vocabulary");
     const Expression& batch = Expression::batch();
     if (what.size >= 0) return new_dim(ModelDim::scalar(batch, what.size), own_name);
-    if (given(lengths)) return new_dim(bound(batch, lengths, over), own_name);
+    if (is_given(lengths)) return new_dim(bound(batch, lengths, domain), own_name);
     return new_dim(ModelDim(batch), own_name);
   }
   const Expression expression = Expression::generator(what);
-  if (!given(lengths)) return new_dim(ModelDim(expression), own_name);
-  return new_dim(bound(expression, lengths, over), own_name);
+  if (!is_given(lengths)) return new_dim(ModelDim(expression), own_name);
+  return new_dim(bound(expression, lengths, domain), own_name);
 }
 
-PyMethodDef maker = method<kDim, made>(nullptr);
+PyMethodDef maker = method<kDim, make_dim>(nullptr);
 
 constexpr Signature<2> kBind{"bind", {"lengths", "over"}, 1};
 
 py::object bind_to(PyObject* object, const Arguments<2>& args) {
-  DimObject& self = DimOwner::in(object);
-  const Expression name = self.dim.expression().reduced();
+  DimObject& self = DimOwner::unwrap(object);
+  const Expression name = self.dim.expression().normal_form();
   if (!name.is_generator()) {
     raise_value(name.text(), "it is worked out of other dims: bind those");
   }
@@ -309,15 +310,15 @@ constexpr Signature<2> kBound{"_bound", {"lengths", "over"}, 1};
 
 /// As bind, of a derived dim too: it has these lengths here, whatever those have that it is made of.
 py::object bound_as_whole(PyObject* object, const Arguments<2>& args) {
-  DimObject& self = DimOwner::in(object);
-  const Expression whole = self.dim.expression().reduced();
-  if (whole.is_static()) return py::reinterpret_borrow<py::object>(object);
-  return new_dim(bound(whole, args[0], args[1]), name_of(self), self.match_priority);
+  DimObject& self = DimOwner::unwrap(object);
+  const Expression form = self.dim.expression().normal_form();
+  if (form.is_static()) return py::reinterpret_borrow<py::object>(object);
+  return new_dim(bound(form, args[0], args[1]), name_of(self), self.match_priority);
 }
 
 PyObject* declare_same_as(PyObject* self, PyObject* other) noexcept {
-  return guarded([&]() -> PyObject* {
-    DimOwner::in(self).dim.declare_same_as(dim_of(other, "other").dim);
+  return guard([&]() -> PyObject* {
+    DimOwner::unwrap(self).dim.declare_same_as(dim_of(other, "other").dim);
     Py_RETURN_NONE;
   });
 }
@@ -336,14 +337,14 @@ std::optional<ModelDim> root_of(const ModelDim& dim) {
 constexpr Signature<4> kMatches{"matches", {"other", "broadcast", "derived", "same_size"}, 1, 1};
 
 py::object matches(PyObject* object, const Arguments<4>& args) {
-  const ModelDim& a = DimOwner::in(object).dim;
+  const ModelDim& a = DimOwner::unwrap(object).dim;
   const ModelDim& b = dim_of(args[0], "other").dim;
-  const auto asked = [](PyObject* argument, const char* name) {
-    return given(argument) && truth_of(argument, name);
+  const auto flag_of = [](PyObject* argument, const char* name) {
+    return is_given(argument) && truth_of(argument, name);
   };
-  const bool is_broadcast = asked(args[1], "broadcast");
-  const bool is_derived = asked(args[2], "derived");
-  const bool is_size = asked(args[3], "same_size");
+  const bool is_broadcast = flag_of(args[1], "broadcast");
+  const bool is_derived = flag_of(args[2], "derived");
+  const bool is_size = flag_of(args[3], "same_size");
   const Expression& x = a.expression();
   const Expression& y = b.expression();
   bool is_match = x == y;
@@ -358,20 +359,20 @@ py::object matches(PyObject* object, const Arguments<4>& args) {
 
 constexpr Signature<3> kCopy{"copy", {"name", "same_as_self", "match_priority"}, 0, 0};
 
-py::object copied(PyObject* object, const Arguments<3>& args) {
-  DimObject& self = DimOwner::in(object);
+py::object copy_dim(PyObject* object, const Arguments<3>& args) {
+  DimObject& self = DimOwner::unwrap(object);
   const auto [name, same_as_self, match_priority] = args;
-  if (given(name) && !PyUnicode_Check(name)) raise_type("name", "expected a str, got " + type_name(name));
-  const py::object own_name = given(name) ? py::reinterpret_borrow<py::object>(name) : self.name;
+  if (is_given(name) && !PyUnicode_Check(name)) raise_type("name", "expected a str, got " + type_name(name));
+  const py::object own_name = is_given(name) ? py::reinterpret_borrow<py::object>(name) : self.name;
   const std::int64_t priority =
-      given(match_priority) ? int_of(match_priority, "match_priority") : self.match_priority;
+      is_given(match_priority) ? int_of(match_priority, "match_priority") : self.match_priority;
   if (same_as_self == nullptr || truth_of(same_as_self, "same_as_self")) {
     return new_dim(self.dim, own_name, priority);
   }
   const Expression& expression = self.dim.expression();
   if (expression.is_batch()) raise_value("same_as_self", "all dims of the batch are the same");
   Generator what;
-  what.name = py::cast<std::string>(given(name) ? own_name : name_of(self));
+  what.name = py::cast<std::string>(is_given(name) ? own_name : name_of(self));
   what.kind = expression.kind();
   if (expression.is_generator()) what.companion = expression.generator().companion;
   if (expression.is_static()) what.size = expression.size();
@@ -387,28 +388,28 @@ PyObject* itself(PyObject* self, PyObject*) noexcept {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const py::handle type(reinterpret_cast<PyObject*>(DimOwner::type));
-    return py::make_tuple(type.attr("_restored"), py::make_tuple(state_of(DimOwner::in(self))))
+    return py::make_tuple(type.attr("_restored"), py::make_tuple(state_of(DimOwner::unwrap(self))))
         .release()
         .ptr();
   });
 }
 
-constexpr Signature<1> kRestored{"_restored", {"state"}};
+constexpr Signature<1> kRestore{"_restored", {"state"}};
 
 py::object restored_of(const Arguments<1>& args) {
   if (!PyTuple_CheckExact(args[0])) raise_type("state", "expected a tuple, got " + type_name(args[0]));
-  return restored(py::reinterpret_borrow<py::tuple>(args[0]));
+  return restore_dim(py::reinterpret_borrow<py::tuple>(args[0]));
 }
 
 PyObject* state(PyObject* self, PyObject*) noexcept {
-  return guarded([&] { return state_of(DimOwner::in(self)).release().ptr(); });
+  return guard([&] { return state_of(DimOwner::unwrap(self)).release().ptr(); });
 }
 
 PyObject* max_size(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
-    DimObject& dim = DimOwner::in(self);
+  return guard([&] {
+    DimObject& dim = DimOwner::unwrap(self);
     const Expression& expression = dim.dim.expression();
     return PyLong_FromLongLong(expression.is_static() ? expression.size() : dim.level()->longest());
   });
@@ -417,8 +418,8 @@ PyObject* max_size(PyObject* self, PyObject*) noexcept {
 constexpr Signature<1> kOffsets{"offsets", {"over"}, 0};
 
 py::object offsets_of(PyObject* object, const Arguments<1>& args) {
-  DimObject& self = DimOwner::in(object);
-  if (!given(args[0])) return self.level()->offsets();
+  DimObject& self = DimOwner::unwrap(object);
+  if (!is_given(args[0])) return self.level()->offsets();
   std::vector<Axis> axes;
   for (ModelDim& dim : dims_of(args[0])) axes.push_back({std::move(dim)});
   axes.push_back({self.dim});
@@ -434,15 +435,15 @@ py::object mask_of(PyObject* self, const Arguments<1>& args) {
 
 py::object lengths_of(DimObject& self) {
   if (!self.dim.is_defined()) return py::none();
-  DimObject::Known& known = self.values();
-  if (!known.lengths) {
+  DimObject::Cache& cache = self.values();
+  if (!cache.lengths) {
     py::object numbers = self.level()->lengths();
-    if (known.values.is_rectangle && known.values.extents.size() != 1) {
-      numbers = numbers.attr("reshape")(py::tuple(py::cast(known.values.extents)));
+    if (cache.values.is_rectangle && cache.values.extents.size() != 1) {
+      numbers = numbers.attr("reshape")(py::tuple(py::cast(cache.values.extents)));
     }
-    known.lengths = std::move(numbers);
+    cache.lengths = std::move(numbers);
   }
-  return known.lengths;
+  return cache.lengths;
 }
 
 py::object over_of(DimObject& self) {
@@ -496,7 +497,7 @@ PyGetSetDef dim_properties[] = {
     }>("derived_from",
        "The first dim with lengths that a derived one is made of, else the first; None where it is not."),
     property<[](DimObject& d) -> py::object {
-      return py::int_(reinterpret_cast<std::uintptr_t>(d.dim.expression().reduced().element()));
+      return py::int_(reinterpret_cast<std::uintptr_t>(d.dim.expression().normal_form().element()));
     }>("_id", "A number that equal dims share for as long as one of them lives, until the next declaration."),
     property<[](DimObject& d) { return d.match_priority; }>(
         "match_priority",
@@ -510,23 +511,22 @@ PyMethodDef dim_methods[] = {
                                       "as a whole; a static one as it is."),
     {"declare_same_as", declare_same_as, METH_O, docs::kDeclareSameAs},
     method_on<kMatches, matches>(docs::kMatches),
-    method_on<kCopy, copied>(docs::kCopy),
+    method_on<kCopy, copy_dim>(docs::kCopy),
     {"max_size", max_size, METH_NOARGS, docs::kMaxSize},
     method_on<kOffsets, offsets_of>(docs::kOffsets),
     method_on<kMask, mask_of>(docs::kMask),
     {"sub_left", sub_left, METH_O, docs::kSubLeft},
     {"sub_right", sub_right, METH_O, docs::kSubRight},
-    {"div_left", divided<Division::floor_left>, METH_O, docs::kDivLeft},
-    {"div_right", divided<Division::floor_right>, METH_O, docs::kDivRight},
-    {"ceildiv_left", divided<Division::ceil_left>, METH_O, docs::kCeildivLeft},
-    {"ceildiv_right", divided<Division::ceil_right>, METH_O, docs::kCeildivRight},
+    {"div_left", divide_by<Division::floor_left>, METH_O, docs::kDivLeft},
+    {"div_right", divide_by<Division::floor_right>, METH_O, docs::kDivRight},
+    {"ceildiv_left", divide_by<Division::ceil_left>, METH_O, docs::kCeildivLeft},
+    {"ceildiv_right", divide_by<Division::ceil_right>, METH_O, docs::kCeildivRight},
     {"__copy__", itself, METH_NOARGS, nullptr},
     {"__deepcopy__", itself, METH_O, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"_state", state, METH_NOARGS,
      "_state($self, /)\n--\n\nWhat `_restored` makes an equal dim of: plain tuples."},
-    method<kRestored, restored_of>("_restored(state)\n--\n\nThe dim that `_state` was asked of.",
-                                   METH_STATIC),
+    method<kRestore, restored_of>("_restored(state)\n--\n\nThe dim that `_state` was asked of.", METH_STATIC),
     {},
 };
 
@@ -543,20 +543,20 @@ PyMethodDef dim_functions[] = {
 }  // namespace
 }  // namespace dim_bind
 
-DimObject::Known& DimObject::values() {
-  if (known == nullptr || known->epoch != Expression::epoch()) {
+DimObject::Cache& DimObject::values() {
+  if (cache == nullptr || cache->epoch != Expression::epoch()) {
     const std::uint64_t epoch = Expression::epoch();
-    known = std::make_unique<Known>(Known{epoch, dim.values(), {}, {}});
+    cache = std::make_unique<Cache>(Cache{epoch, dim.values(), {}, {}});
   }
-  return *known;
+  return *cache;
 }
 
 LevelRef DimObject::level() {
-  Known& now = values();
+  Cache& now = values();
   if (!now.level) {
     const Lengths* lengths = now.values.lengths.get();
-    if (const auto* given = dynamic_cast<const LengthsOfLevel*>(lengths); given != nullptr) {
-      now.level = given->object();
+    if (const auto* level_lengths = dynamic_cast<const LengthsOfLevel*>(lengths); level_lengths != nullptr) {
+      now.level = level_lengths->object();
     } else if (lengths != nullptr) {
       now.level = LevelRef(lengths->level());
     } else {
@@ -571,7 +571,7 @@ DimObject& dim_of(py::handle object, const char* argument) {
   if (!DimOwner::is(object.ptr())) {
     raise_type(argument, "expected a Dim, got " + type_name(object));
   }
-  return DimOwner::in(object.ptr());
+  return DimOwner::unwrap(object.ptr());
 }
 
 py::object new_dim(varlen::Dim dim, py::object name, std::int64_t match_priority) {
@@ -596,10 +596,10 @@ DimKind kind_of(py::handle kind) {
 
 std::shared_ptr<void> companion_of(py::object object) {
   if (!object || object.is_none()) return nullptr;
-  return {object.release().ptr(), [](void* kept) {
+  return {object.release().ptr(), [](void* pointer) {
             if (Py_IsInitialized() == 0) return;
             const py::gil_scoped_acquire gil;
-            Py_DECREF(static_cast<PyObject*>(kept));
+            Py_DECREF(static_cast<PyObject*>(pointer));
           }};
 }
 

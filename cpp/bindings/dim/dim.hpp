@@ -20,8 +20,8 @@ namespace py = pybind11;
 class LengthsOfLevel : public Lengths {
  public:
   explicit LengthsOfLevel(LevelRef level) : level_(std::move(level)) {}
-  [[nodiscard]] std::int64_t count() const override { return LevelRef::in(level_).count(); }
-  [[nodiscard]] varlen::Level level() const override { return LevelRef::in(level_).model(); }
+  [[nodiscard]] std::int64_t count() const override { return LevelRef::unwrap(level_).count(); }
+  [[nodiscard]] varlen::Level level() const override { return LevelRef::unwrap(level_).model(); }
   [[nodiscard]] const LevelRef& object() const noexcept { return level_; }
 
  private:
@@ -35,15 +35,15 @@ struct DimObject {
   std::int64_t match_priority = 0;
 
   /// What was worked out, and as of when: a declaration may change it.
-  struct Known {
+  struct Cache {
     std::uint64_t epoch = 0;
     DimValues values;
     LevelRef level;
     py::object lengths;
   };
-  std::unique_ptr<Known> known = nullptr;
+  std::unique_ptr<Cache> cache = nullptr;
 
-  [[nodiscard]] Known& values();
+  [[nodiscard]] Cache& values();
   [[nodiscard]] LevelRef level();
 };
 
@@ -55,7 +55,7 @@ py::object new_dim(varlen::Dim dim, py::object name = {}, std::int64_t match_pri
 
 /// The arguments of `_restored`, which makes an equal one.
 py::tuple state_of(DimObject& self);
-py::object restored(const py::tuple& state);
+py::object restore_dim(const py::tuple& state);
 
 std::string kind_name(DimKind kind);
 DimKind kind_of(py::handle kind);

@@ -38,7 +38,7 @@ ShapeObject& shape_of(PyObject* object, const char* argument) {
   if (!ShapeOwner::is(object)) {
     raise_type(argument, "expected a Shape, got " + type_name(object));
   }
-  return ShapeOwner::in(object);
+  return ShapeOwner::unwrap(object);
 }
 
 Axis axis_of(py::handle object, const char* argument) {
@@ -51,19 +51,19 @@ std::vector<Axis> axes_of(PyObject* dims) {
     raise_type("dims", "expected a sequence of dims, got " + type_name(dims));
   }
   std::vector<Axis> axes;
-  for (const py::handle each : py::handle(dims)) axes.push_back(axis_of(each, "dims"));
+  for (const py::handle item : py::handle(dims)) axes.push_back(axis_of(item, "dims"));
   return axes;
 }
 
 /// The one Python object of a shape; `dims` gives its dims where there is none yet.
 template <class Dims>
 py::object object_of(const ShapeRef& shape, Dims dims) {
-  if (void* const known = shape->companion(); known != nullptr) {
-    return py::reinterpret_borrow<py::object>(static_cast<PyObject*>(known));
+  if (void* const entry = shape->companion(); entry != nullptr) {
+    return py::reinterpret_borrow<py::object>(static_cast<PyObject*>(entry));
   }
-  PyObject* const made = ShapeOwner::create({shape, dims()});
-  shape->set_companion(made);
-  return py::reinterpret_steal<py::object>(made);
+  PyObject* const new_shape = ShapeOwner::create({shape, dims()});
+  shape->set_companion(new_shape);
+  return py::reinterpret_steal<py::object>(new_shape);
 }
 
 /// The dims of a shape that was made of others: as they are there, under their names where lengths changed.
@@ -72,18 +72,18 @@ py::object object_from(const ShapeRef& shape, std::initializer_list<const ShapeO
     py::tuple dims(shape->rank());
     for (std::size_t k = 0; k < shape->rank(); ++k) {
       const Axis& axis = shape->axes()[k];
-      py::object found;
+      py::object match;
       py::object name;
       for (const ShapeObject* origin : origins) {
-        const std::size_t at = origin->shape->find(axis);
-        if (at == origin->shape->rank()) continue;
-        const py::object dim = origin->dims[at];
-        DimObject& known = DimOwner::in(dim.ptr());
-        if (!name) name = known.name;
-        if (known.dim.bindings() == axis.dim.bindings() && known.match_priority == axis.priority) found = dim;
-        if (found) break;
+        const std::size_t position = origin->shape->find(axis);
+        if (position == origin->shape->rank()) continue;
+        const py::object dim = origin->dims[position];
+        DimObject& entry = DimOwner::unwrap(dim.ptr());
+        if (!name) name = entry.name;
+        if (entry.dim.bindings() == axis.dim.bindings() && entry.match_priority == axis.priority) match = dim;
+        if (match) break;
       }
-      dims[k] = found ? found : new_dim(axis.dim, name, axis.priority);
+      dims[k] = match ? match : new_dim(axis.dim, name, axis.priority);
     }
     return dims;
   });
@@ -95,8 +95,8 @@ class Plans {
   using Key = std::tuple<const Shape*, const Shape*, std::uint64_t>;
 
   static Plans& all() {
-    static Plans* const kept = new Plans();  // outlives the interpreter
-    return *kept;
+    static Plans* const plans = new Plans();  // outlives the interpreter
+    return *plans;
   }
 
   template <class Make>
@@ -109,14 +109,14 @@ class Plans {
       epoch_ = epoch;
     }
     const Key key{a.shape.get(), b.shape.get(), what};
-    if (const auto at = plans_.find(key); at != plans_.end()) return at->second.plan;
+    if (const auto position = plans_.find(key); position != plans_.end()) return position->second.plan;
     std::int64_t bytes = 0;
     py::object plan = make(bytes);
     if (bytes > kMostBytes / 4) return plan;
     keys_.push_back(key);
     bytes_ += bytes;
     plans_.insert_or_assign(key, Plan{plan, a.shape, b.shape, bytes});
-    while (keys_.size() > kMost || bytes_ > kMostBytes) {
+    while (keys_.size() > kMaxPlans || bytes_ > kMostBytes) {
       const auto oldest = plans_.find(keys_.front());
       keys_.pop_front();
       if (oldest == plans_.end()) continue;
@@ -128,7 +128,7 @@ class Plans {
   }
 
  private:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMaxPlans = 256;
   static constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
   struct Plan {
@@ -160,25 +160,25 @@ py::object places_object(Scratch<std::int64_t>&& places, std::int64_t& bytes) {
 
 constexpr Signature<1> kShape{"Shape", {"dims"}};
 
-py::object made(const Arguments<1>& args) {
+py::object new_shape(const Arguments<1>& args) {
   const ShapeRef shape = Shape::of(axes_of(args[0]));
   return object_of(shape, [&] { return py::tuple(py::reinterpret_borrow<py::object>(args[0])); });
 }
 
-PyMethodDef maker = method<kShape, made>(nullptr);
+PyMethodDef maker = method<kShape, new_shape>(nullptr);
 
-constexpr Signature<2> kArranged{"arranged", {"dims", "static_last"}, 1};
+constexpr Signature<2> kArrange{"arranged", {"dims", "static_last"}, 1};
 
-py::object arranged(const Arguments<2>& args) {
-  const bool is_static_last = given(args[1]) && truth_of(args[1], "static_last");
-  return py::tuple(py::cast(Shape::arranged(axes_of(args[0]), is_static_last)));
+py::object arrange_dims(const Arguments<2>& args) {
+  const bool is_static_last = is_given(args[1]) && truth_of(args[1], "static_last");
+  return py::tuple(py::cast(Shape::arrange(axes_of(args[0]), is_static_last)));
 }
 
 PyObject* find(PyObject* self, PyObject* dim) noexcept {
-  return guarded([&] {
-    const Shape& shape = *ShapeOwner::in(self).shape;
-    const std::size_t at = shape.place_of(axis_of(dim, "dim"));
-    return PyLong_FromLongLong(at == shape.rank() ? -1 : static_cast<long long>(at));
+  return guard([&] {
+    const Shape& shape = *ShapeOwner::unwrap(self).shape;
+    const std::size_t position = shape.place_of(axis_of(dim, "dim"));
+    return PyLong_FromLongLong(position == shape.rank() ? -1 : static_cast<long long>(position));
   });
 }
 
@@ -192,22 +192,22 @@ std::size_t index_in(const Shape& shape, PyObject* object, std::size_t end, cons
 }
 
 PyObject* count(PyObject* self, PyObject* k) noexcept {
-  return guarded([&] {
-    const Shape& shape = *ShapeOwner::in(self).shape;
+  return guard([&] {
+    const Shape& shape = *ShapeOwner::unwrap(self).shape;
     return PyLong_FromLongLong(shape.count(index_in(shape, k, shape.rank() + 1, "k")));
   });
 }
 
 PyObject* extent(PyObject* self, PyObject* k) noexcept {
-  return guarded([&] {
-    const Shape& shape = *ShapeOwner::in(self).shape;
+  return guard([&] {
+    const Shape& shape = *ShapeOwner::unwrap(self).shape;
     return PyLong_FromLongLong(shape.extent(index_in(shape, k, shape.rank(), "k")));
   });
 }
 
 PyObject* is_ragged(PyObject* self, PyObject* k) noexcept {
-  return guarded([&] {
-    const Shape& shape = *ShapeOwner::in(self).shape;
+  return guard([&] {
+    const Shape& shape = *ShapeOwner::unwrap(self).shape;
     return PyBool_FromLong(shape.is_ragged(index_in(shape, k, shape.rank(), "k")) ? 1 : 0);
   });
 }
@@ -215,7 +215,7 @@ PyObject* is_ragged(PyObject* self, PyObject* k) noexcept {
 constexpr Signature<2> kSpan{"span", {"first", "end"}};
 
 py::object span(PyObject* self, const Arguments<2>& args) {
-  const Shape& shape = *ShapeOwner::in(self).shape;
+  const Shape& shape = *ShapeOwner::unwrap(self).shape;
   const std::size_t first = index_in(shape, args[0], shape.rank() + 1, "first");
   const std::size_t end = index_in(shape, args[1], shape.rank() + 1, "end");
   if (end < first) raise_value("end", "expected at least first");
@@ -223,8 +223,8 @@ py::object span(PyObject* self, const Arguments<2>& args) {
 }
 
 PyObject* align(PyObject* self, PyObject* other_object) noexcept {
-  return guarded([&]() -> PyObject* {
-    ShapeObject& target = ShapeOwner::in(self);
+  return guard([&]() -> PyObject* {
+    ShapeObject& target = ShapeOwner::unwrap(self);
     ShapeObject& other = shape_of(other_object, "other");
     if (target.shape == other.shape) Py_RETURN_NONE;
     return Plans::all()
@@ -234,7 +234,7 @@ PyObject* align(PyObject* self, PyObject* other_object) noexcept {
                py::object rows = py::none();
                if (plan.repeats) rows = LevelRef(*plan.repeats);
                if (plan.places) rows = places_object(std::move(*plan.places), bytes);
-               return py::make_tuple(tuple_or_none(plan.transposed), tuple_or_none(plan.flat), rows,
+               return py::make_tuple(tuple_or_none(plan.permutation), tuple_or_none(plan.flat), rows,
                                      tuple_or_none(plan.shape));
              })
         .release()
@@ -243,14 +243,14 @@ PyObject* align(PyObject* self, PyObject* other_object) noexcept {
 }
 
 PyObject* join(PyObject* self, PyObject* other_object) noexcept {
-  return guarded([&] {
-    ShapeObject& a = ShapeOwner::in(self);
+  return guard([&] {
+    ShapeObject& a = ShapeOwner::unwrap(self);
     ShapeObject& b = shape_of(other_object, "other");
     if (a.shape == b.shape) return Py_NewRef(self);
     return Plans::all()
         .get(a, b, 1,
              [&](std::int64_t&) {
-               return object_from(Shape::joined(a.shape, b.shape), {&a, &b});
+               return object_from(Shape::union_of(a.shape, b.shape), {&a, &b});
              })
         .release()
         .ptr();
@@ -260,7 +260,7 @@ PyObject* join(PyObject* self, PyObject* other_object) noexcept {
 constexpr Signature<1> kGroup{"group", {"places"}};
 
 py::object group(PyObject* object, const Arguments<1>& args) {
-  ShapeObject& self = ShapeOwner::in(object);
+  ShapeObject& self = ShapeOwner::unwrap(object);
   const Shape& shape = *self.shape;
   std::vector<bool> is_reduced(shape.rank(), false);
   std::uint64_t mask = 0;
@@ -273,7 +273,7 @@ py::object group(PyObject* object, const Arguments<1>& args) {
     Shape::Group plan = shape.group(is_reduced);
     py::object order = py::none();
     if (plan.order) order = places_object(std::move(*plan.order), bytes);
-    return py::make_tuple(tuple_or_none(plan.transposed), plan.front, LevelRef(plan.level), order,
+    return py::make_tuple(tuple_or_none(plan.permutation), plan.front, LevelRef(plan.level), order,
                           object_from(plan.rest, {&self}));
   };
   std::int64_t bytes = 0;
@@ -282,9 +282,9 @@ py::object group(PyObject* object, const Arguments<1>& args) {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const py::handle type(reinterpret_cast<PyObject*>(ShapeOwner::type));
-    return py::make_tuple(type, py::make_tuple(ShapeOwner::in(self).dims)).release().ptr();
+    return py::make_tuple(type, py::make_tuple(ShapeOwner::unwrap(self).dims)).release().ptr();
   });
 }
 
@@ -293,8 +293,8 @@ PyObject* epoch(PyObject*, PyObject*) noexcept {
 }
 
 PyObject* repr(PyObject* self) noexcept {
-  return guarded(
-      [&] { return py::str("Shape{}").format(py::repr(ShapeOwner::in(self).dims)).release().ptr(); });
+  return guard(
+      [&] { return py::str("Shape{}").format(py::repr(ShapeOwner::unwrap(self).dims)).release().ptr(); });
 }
 
 template <auto body>
@@ -341,7 +341,7 @@ PyMethodDef shape_methods[] = {
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"epoch", epoch, METH_NOARGS | METH_STATIC,
      "epoch()\n--\n\nA number that grows when dims are declared the same, which makes plans out of date."},
-    method<kArranged, arranged>(
+    method<kArrange, arrange_dims>(
         "arranged(dims, static_last=False)\n--\n\nThe nearest order in which a Shape can "
         "have these dims, as places among them.",
         METH_STATIC),

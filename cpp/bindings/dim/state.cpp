@@ -27,9 +27,9 @@ constexpr int kMostDepth = 1000;
 /// Parts that occur often become one tuple, which a pickle writes once.
 class ToState {
  public:
-  py::tuple word(const Expression& given) {
-    const Expression x = given.reduced();
-    if (const auto known = known_.find(x.element()); known != known_.end()) return known->second;
+  py::tuple word(const Expression& source) {
+    const Expression x = source.normal_form();
+    if (const auto entry = memo_.find(x.element()); entry != memo_.end()) return entry->second;
     py::list terms;
     for (const Term& term : x.terms()) {
       if (term.factor) {
@@ -39,44 +39,43 @@ class ToState {
       }
     }
     py::tuple state(terms);
-    known_.emplace(x.element(), state);
-    held_.push_back(x);
+    memo_.emplace(x.element(), state);
+    expressions_.push_back(x);
     return state;
   }
 
  private:
   py::tuple factor(const Expression& x) {
-    if (const auto known = factors_.find(x.element()); known != factors_.end()) return known->second;
-    held_.push_back(x);
-    return factors_.emplace(x.element(), made(x)).first->second;
+    if (const auto entry = factors_.find(x.element()); entry != factors_.end()) return entry->second;
+    expressions_.push_back(x);
+    return factors_.emplace(x.element(), encode(x)).first->second;
   }
 
-  py::tuple made(const Expression& x) {
+  py::tuple encode(const Expression& x) {
     if (x.is_generator()) {
       const Generator name = x.generator();
       return py::make_tuple("name", name.id.high, name.id.low, name.name, kind_name(name.kind), name.size,
                             object_of(name.companion));
     }
-    const Opaque whole = x.opaque();
-    const char* sort = kSorts[static_cast<std::size_t>(whole.sort)];
-    switch (whole.sort) {
+    const Opaque form = x.opaque();
+    const char* sort = kSorts[static_cast<std::size_t>(form.sort)];
+    switch (form.sort) {
       case Opaque::Sort::quotient:
-        return py::make_tuple(sort, kHow[static_cast<std::size_t>(whole.how)], word(whole.of),
-                              word(whole.by));
+        return py::make_tuple(sort, kHow[static_cast<std::size_t>(form.how)], word(form.of), word(form.by));
       case Opaque::Sort::multiple:
-        return py::make_tuple(sort, whole.times, word(whole.of));
+        return py::make_tuple(sort, form.times, word(form.of));
       default:
-        return py::make_tuple(sort, word(whole.of), word(whole.by));
+        return py::make_tuple(sort, word(form.of), word(form.by));
     }
   }
 
-  std::unordered_map<const dims::Node*, py::tuple> known_;
+  std::unordered_map<const dims::Node*, py::tuple> memo_;
   std::unordered_map<const dims::Node*, py::tuple> factors_;
-  std::vector<Expression> held_;
+  std::vector<Expression> expressions_;
 };
 
-py::tuple tuple_of(py::handle object, std::size_t least) {
-  if (!PyTuple_CheckExact(object.ptr()) || py::len(object) < least) refuse_state("expected another tuple");
+py::tuple tuple_of(py::handle object, std::size_t minimum) {
+  if (!PyTuple_CheckExact(object.ptr()) || py::len(object) < minimum) refuse_state("expected another tuple");
   return py::reinterpret_borrow<py::tuple>(object);
 }
 
@@ -101,7 +100,7 @@ class FromState {
  public:
   Expression word(py::handle state, int depth = 0) {
     if (depth > kMostDepth) refuse_state("an expression is nested too deep");
-    if (const auto known = known_.find(state.ptr()); known != known_.end()) return known->second;
+    if (const auto entry = memo_.find(state.ptr()); entry != memo_.end()) return entry->second;
     Expression sum = Expression::integer(0);
     for (const py::handle term : tuple_of(state, 0)) {
       if (!PyTuple_CheckExact(term.ptr())) {
@@ -112,7 +111,7 @@ class FromState {
       const Expression times = Expression::integer(int_of(parts[0].ptr(), "dims"));
       sum = sum + times * (factor(parts[1], depth + 1) * word(parts[2], depth + 1));
     }
-    known_.emplace(state.ptr(), sum);
+    memo_.emplace(state.ptr(), sum);
     return sum;
   }
 
@@ -145,7 +144,7 @@ class FromState {
     }
   }
 
-  std::unordered_map<PyObject*, Expression> known_;
+  std::unordered_map<PyObject*, Expression> memo_;
 };
 
 }  // namespace
@@ -153,34 +152,34 @@ class FromState {
 py::tuple state_of(DimObject& self) {
   ToState to;
   py::list bindings;
-  const auto known = self.dim.part(self.dim.expression()).bindings();
-  if (known != nullptr) {
-    for (const auto& binding : *known) {
-      py::list over;
-      for (const varlen::Dim& dim : binding->over) over.append(new_dim(dim));
-      const auto* given = dynamic_cast<const LengthsOfLevel*>(binding->lengths.get());
-      const LevelRef level = given != nullptr ? given->object() : LevelRef(binding->lengths->level());
-      bindings.append(py::make_tuple(to.word(binding->name), py::tuple(over), level));
+  const auto entry = self.dim.part(self.dim.expression()).bindings();
+  if (entry != nullptr) {
+    for (const auto& binding : *entry) {
+      py::list domain;
+      for (const varlen::Dim& dim : binding->over) domain.append(new_dim(dim));
+      const auto* source = dynamic_cast<const LengthsOfLevel*>(binding->lengths.get());
+      const LevelRef level = source != nullptr ? source->object() : LevelRef(binding->lengths->level());
+      bindings.append(py::make_tuple(to.word(binding->name), py::tuple(domain), level));
     }
   }
   py::object name = self.name ? self.name : py::object(py::none());
   return py::make_tuple(to.word(self.dim.expression()), py::tuple(bindings), name, self.match_priority);
 }
 
-py::object restored(const py::tuple& state) {
+py::object restore_dim(const py::tuple& state) {
   (void)tuple_of(state, 4);
   FromState from;
   const Expression expression = from.word(state[0]);
   varlen::Dim dim(expression);
-  for (const py::handle each : tuple_of(state[1], 0)) {
-    const py::tuple parts = tuple_of(each, 3);
+  for (const py::handle item : tuple_of(state[1], 0)) {
+    const py::tuple parts = tuple_of(item, 3);
     const Expression name = from.word(parts[0]);
     if (!name.is_generator()) continue;  // declared the same as something since
-    std::vector<varlen::Dim> over;
-    for (const py::handle other : tuple_of(parts[1], 0)) over.push_back(dim_of(other, "over").dim);
+    std::vector<varlen::Dim> domain;
+    for (const py::handle other : tuple_of(parts[1], 0)) domain.push_back(dim_of(other, "over").dim);
     LevelRef::expect(parts[2], "lengths");
     auto lengths = std::make_shared<LengthsOfLevel>(py::reinterpret_borrow<LevelRef>(parts[2]));
-    dim = dim.with(varlen::Dim::bound(name, std::move(over), std::move(lengths)));
+    dim = dim.merge_with(varlen::Dim::bound(name, std::move(domain), std::move(lengths)));
   }
   py::object name = state[2];
   if (!name.is_none() && !PyUnicode_Check(name.ptr())) refuse_state("a name is no string");

@@ -28,8 +28,8 @@ class MappedFile {
     path_ = file.path();
     id_ = file.id();
     if (!recall.is_none()) {
-      const py::object known = recall(identity());
-      if (!known.is_none()) header_ = known.cast<std::shared_ptr<FileHeader>>();
+      const py::object cached_header = recall(identity());
+      if (!cached_header.is_none()) header_ = cached_header.cast<std::shared_ptr<FileHeader>>();
     }
     if (header_ == nullptr) {
       header_ = read_header(file);
@@ -51,7 +51,7 @@ class MappedFile {
   [[nodiscard]] const std::shared_ptr<FileHeader>& header() const { return header_; }
   [[nodiscard]] Identity identity() const { return identity_of(id_); }
 
-  [[nodiscard]] bool changed() const {
+  [[nodiscard]] bool has_changed() const {
     const py::gil_scoped_release release;
     return changed_in_place(path_.c_str(), id_);
   }
@@ -122,8 +122,8 @@ class FileReader {
     if (from.count != to.count) raise_value("ends", "as many as begins are needed");
     const std::int64_t limit = file_.id().size - start_;
     std::int64_t size = 0;
-    const Status summed = sum_ranges(limit, from.data, to.data, from.count, size);
-    if (!summed.ok()) raise_io(summed, file_.path());
+    const Status sum_status = sum_ranges(limit, from.data, to.data, from.count, size);
+    if (!sum_status.ok()) raise_io(sum_status, file_.path());
     const int fd = file_.fd();
     py::array out = empty(py::dtype::of<std::uint8_t>(), {size});
     Status status;
@@ -152,7 +152,7 @@ py::array shared_bytes(int fd, std::int64_t size) {
   std::byte* data = nullptr;
   const Status status = map_shared(fd, size, data);
   if (!status.ok()) raise_io(status, "fd " + std::to_string(fd));
-  std::shared_ptr<std::byte> map(data, [size](std::byte* at) { unmap_file(at, size); });
+  std::shared_ptr<std::byte> map(data, [size](std::byte* address) { unmap_file(address, size); });
   return py::array(py::dtype::of<std::uint8_t>(), {size}, {}, data, owner_of(std::move(map)));
 }
 
@@ -180,7 +180,7 @@ void bind_file(py::module_& m) {
            py::arg("recall") = py::none())
       .def_property_readonly("header", &MappedFile::header)
       .def_property_readonly("identity", &MappedFile::identity, "(size, mtime_ns, inode).")
-      .def_property_readonly("changed", &MappedFile::changed,
+      .def_property_readonly("changed", &MappedFile::has_changed,
                              "Whether the path leads to the same file, changed since. One look.")
       .def(
           "view",

@@ -25,19 +25,19 @@ Nested view(const Nested& all, std::size_t from, Range rows) {
   levels.reserve(all.levels.size());
   for (std::size_t d = from; d < all.levels.size(); ++d) {
     const Offsets level = all.levels[d]->view();
-    const Range below{level.start(rows.begin),
-                      rows.size() > 0 ? level.end(rows.end - 1) : level.start(rows.begin)};
+    const Range children{level.start(rows.begin),
+                         rows.size() > 0 ? level.end(rows.end - 1) : level.start(rows.begin)};
     if (rows.begin == 0 && rows.end == level.count) {
       levels.push_back(all.levels[d]);
     } else {
       NewLevel offsets(rows.size());
-      raise_if(joint_ends(level, rows, below.begin, offsets.ends()), "levels");
-      levels.push_back(std::move(offsets).done());
+      raise_if(joint_ends(level, rows, children.begin, offsets.ends()), "levels");
+      levels.push_back(std::move(offsets).finish());
     }
-    rows = below;
+    rows = children;
   }
-  const bool whole = rows.begin == 0 && rows.end == all.values.shape(0);
-  if (whole) return {all.values, std::move(levels)};
+  const bool is_whole = rows.begin == 0 && rows.end == all.values.shape(0);
+  if (is_whole) return {all.values, std::move(levels)};
   return {rows_between_at(place_of(all.values), all.values, rows.begin, rows.end), std::move(levels)};
 }
 
@@ -47,14 +47,15 @@ Nested descend(const Nested& all, std::size_t from, LevelRefs levels, Ranges ran
   py::array keep;  // what `ends` points into
   for (std::size_t d = from; d < all.levels.size(); ++d) {
     const Offsets level = all.levels[d]->view();
-    Ranges below(n);
+    Ranges children(n);
     py::array below_ends = empty_ints(n);
-    raise_if(gather_descend(level, ranges.data(), n, level.total(), below.data(), ints(below_ends)),
+    raise_if(gather_descend(level, ranges.data(), n, level.total(), children.data(), ints(below_ends)),
              "levels");
     NewLevel offsets(n > 0 ? ends[n - 1] : 0);
-    raise_if(gather_ends(level, ranges.data(), below.data(), ints(below_ends), n, offsets.ends()), "levels");
-    levels.push_back(std::move(offsets).done());
-    ranges = std::move(below);
+    raise_if(gather_ends(level, ranges.data(), children.data(), ints(below_ends), n, offsets.ends()),
+             "levels");
+    levels.push_back(std::move(offsets).finish());
+    ranges = std::move(children);
     keep = std::move(below_ends);
     ends = ints(keep);
   }
@@ -68,9 +69,9 @@ py::array take_rows(const py::array& values, const Ranges& ranges, const std::in
   Scratch<std::int64_t> index(n);
   gather_strided(ranges.data(), ends, n, 1, index.data());
   const Place place = place_of(values);
-  const PlacedInts there = ints_at(place, index.data(), n);
+  const PlacedInts placed_index = ints_at(place, index.data(), n);
   py::array out = rows_like_at(place, values, n);
-  launch(place, "gather", out.nbytes(), &cuda::Kernels::take_rows, rows_of(values), there.data, n,
+  launch(place, "gather", out.nbytes(), &cuda::Kernels::take_rows, rows_of(values), placed_index.data, n,
          bytes(out));
   return out;
 }
@@ -89,7 +90,7 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   }
   const Offsets level = all.levels[from]->view();
   refuse(gather_sequences(level, index, n, ranges.data(), ends), level.count, "sequences");
-  levels.push_back(std::move(offsets).done());
+  levels.push_back(std::move(offsets).finish());
   return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
 }
 
@@ -111,30 +112,30 @@ Ranges some_ranges(const Nested& all, const Ints& index) {
 
 Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
   const Slice slice = slice_of(window);
-  const bool some = given(index);
-  const Ints picked = some ? index_of(index, all.count()) : Ints{};
-  const std::int64_t n = some ? picked.count : all.count();
-  Ranges ranges = some ? some_ranges(all, picked) : all_ranges(all);
+  const bool has_index = is_given(index);
+  const Ints indices = has_index ? index_of(index, all.count()) : Ints{};
+  const std::int64_t n = has_index ? indices.count : all.count();
+  Ranges ranges = has_index ? some_ranges(all, indices) : all_ranges(all);
   NewLevel offsets(n);
   std::int64_t* ends = offsets.ends();
   gather_windows(ranges.data(), n, slice, ranges.data(), ends);
   const std::int64_t total = n > 0 ? ends[n - 1] : 0;
-  if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
-  LevelRefs levels{std::move(offsets).done()};
+  if (!has_index && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
+  LevelRefs levels{std::move(offsets).finish()};
   if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
   py::array rows = empty_ints(total);
   gather_strided(ranges.data(), ends, n, slice.step, ints(rows));
-  Nested below = pick(all, 1, ints(rows), total);
-  levels.insert(levels.end(), below.levels.begin(), below.levels.end());
-  return {std::move(below.values), std::move(levels)};
+  Nested children = pick(all, 1, ints(rows), total);
+  levels.insert(levels.end(), children.levels.begin(), children.levels.end());
+  return {std::move(children.values), std::move(levels)};
 }
 
-Nested gather_column(const Nested& all, std::int64_t at) {
+Nested gather_column(const Nested& all, std::int64_t position) {
   const std::int64_t n = all.count();
   py::array index = empty_ints(n);
-  const Status status = gather_column(all_ranges(all).data(), n, at, ints(index));
+  const Status status = gather_column(all_ranges(all).data(), n, position, ints(index));
   if (!status.ok()) {
-    raise_index("index " + std::to_string(at) + " is out of range for sequence " +
+    raise_index("index " + std::to_string(position) + " is out of range for sequence " +
                 std::to_string(status.where) + " of length " + std::to_string(status.value));
   }
   return pick(all, 1, ints(index), n);
@@ -206,8 +207,8 @@ void move_ranges(const py::array& values, const Ranges& ranges, const std::int64
 Nested gather(const Nested& all, py::handle index) {
   Range rows;
   if (is_plain_slice(index, all.count(), rows)) return view(all, 0, rows);
-  const Ints picked = index_of(index, all.count());
-  return pick(all, 0, picked.data, picked.count);
+  const Ints indices = index_of(index, all.count());
+  return pick(all, 0, indices.data, indices.count);
 }
 
 py::object row_of_ints(PyObject* list) {
@@ -226,10 +227,10 @@ py::object row_of_ints(PyObject* list) {
 
 Nested gather_row(const Nested& all, std::int64_t i) {
   const std::int64_t n = all.count();
-  const std::int64_t at = i < 0 ? i + n : i;
-  if (at < 0 || at >= n) raise_beyond(i, -1, n, "sequences");
+  const std::int64_t position = i < 0 ? i + n : i;
+  if (position < 0 || position >= n) raise_beyond(i, -1, n, "sequences");
   const Offsets level = all.levels[0]->view();
-  return view(all, 1, {level.start(at), level.end(at)});
+  return view(all, 1, {level.start(position), level.end(position)});
 }
 
 void bind_gather(py::module_& m) {

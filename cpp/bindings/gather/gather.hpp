@@ -49,10 +49,10 @@ struct Nested {
   [[nodiscard]] py::object result() const { return py::make_tuple(values, nesting()); }
 
  private:
-  void check_total(std::size_t d, std::int64_t below) const {
-    if (levels[d]->fits(below)) return;
+  void check_total(std::size_t d, std::int64_t child_rows) const {
+    if (levels[d]->fits(child_rows)) return;
     raise_value("levels", "level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
-                              " rows, but there are " + std::to_string(below));
+                              " rows, but there are " + std::to_string(child_rows));
   }
 };
 

@@ -80,18 +80,21 @@ py::list columns(FileHeader& header) {
 }  // namespace header_bind
 
 void bind_header(py::module_& m) {
-  namespace of = header_bind;
+  namespace accessors = header_bind;
   py::class_<FileHeader, std::shared_ptr<FileHeader>>(
       m, "Header", "The tables of a safetensors header: every byte was checked. Immutable.")
-      .def(py::init(&of::parse), py::arg("text"), py::arg("data_size"))
+      .def(py::init(&accessors::parse), py::arg("text"), py::arg("data_size"))
       .def("__len__", &FileHeader::count)
       .def_property_readonly("data_start", &FileHeader::data_start, "Where in the file the data begins.")
       .def_property_readonly("data_size", &FileHeader::data_size)
-      .def_property_readonly("names", of::names, "A new list of the tensors' names, in the header's order.")
-      .def_property_readonly("metadata", of::metadata, "A new dict of the metadata.")
-      .def("describe", of::describe, py::arg("entry"), "(name, dtype tag, shape, begin, end) of one tensor.")
-      .def("layout", of::layout, "(depth, bounds, lengths, rows): entries of each level, rows at each depth.")
-      .def("columns", of::columns, "[(name, dim, entry), ...] without the levels.");
+      .def_property_readonly("names", accessors::names,
+                             "A new list of the tensors' names, in the header's order.")
+      .def_property_readonly("metadata", accessors::metadata, "A new dict of the metadata.")
+      .def("describe", accessors::describe, py::arg("entry"),
+           "(name, dtype tag, shape, begin, end) of one tensor.")
+      .def("layout", accessors::layout,
+           "(depth, bounds, lengths, rows): entries of each level, rows at each depth.")
+      .def("columns", accessors::columns, "[(name, dim, entry), ...] without the levels.");
   refuse_pickling(m.attr("Header"));
 }
 

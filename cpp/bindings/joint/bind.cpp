@@ -21,7 +21,7 @@ namespace joint_bind {
 using Object = Own<Joint>;
 
 Joint& joint_in(PyObject* self) noexcept {
-  return Object::in(self);
+  return Object::unwrap(self);
 }
 
 Py_ssize_t length(PyObject* self) noexcept {
@@ -29,7 +29,7 @@ Py_ssize_t length(PyObject* self) noexcept {
 }
 
 PyObject* get(PyObject* self, PyObject* index) noexcept {
-  return guarded([&]() -> PyObject* {
+  return guard([&]() -> PyObject* {
     Joint view = joint_in(self);
     if (!narrow(view, index)) Py_RETURN_NONE;
     return Object::create(std::move(view));
@@ -44,17 +44,17 @@ std::string_view text_in(PyObject* name) {
 }
 
 PyObject* values(PyObject* self, PyObject* name) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const Joint& joint = joint_in(self);
-    const std::string_view wanted = text_in(name);
-    const int c = joint.data().find(wanted);
-    if (c < 0) throw py::key_error(std::string(wanted));
+    const std::string_view column_name = text_in(name);
+    const int c = joint.data().find(column_name);
+    if (c < 0) throw py::key_error(std::string(column_name));
     return values_of(joint, static_cast<std::size_t>(c)).release().ptr();
   });
 }
 
 PyObject* dim(PyObject* self, PyObject* name) noexcept {
-  return guarded([&]() -> PyObject* {
+  return guard([&]() -> PyObject* {
     const Joint& joint = joint_in(self);
     const int c = joint.data().find(text_in(name));
     if (c < 0) Py_RETURN_NONE;
@@ -63,7 +63,7 @@ PyObject* dim(PyObject* self, PyObject* name) noexcept {
 }
 
 /// Does a dict still hold these names and, behind them, these very objects, in this order?
-PyObject* unchanged(PyObject*, PyObject* const* args, Py_ssize_t count) noexcept {
+PyObject* is_unchanged(PyObject*, PyObject* const* args, Py_ssize_t count) noexcept {
   if (count != 3 || !PyDict_Check(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2]) ||
       PyTuple_GET_SIZE(args[1]) != PyTuple_GET_SIZE(args[2])) {
     PyErr_SetString(PyExc_TypeError, "unchanged: expected a dict and two tuples of one length");
@@ -72,8 +72,8 @@ PyObject* unchanged(PyObject*, PyObject* const* args, Py_ssize_t count) noexcept
   if (PyDict_GET_SIZE(args[0]) != PyTuple_GET_SIZE(args[1])) Py_RETURN_FALSE;
   PyObject* key = nullptr;
   PyObject* value = nullptr;
-  Py_ssize_t at = 0;
-  for (Py_ssize_t i = 0; PyDict_Next(args[0], &at, &key, &value) != 0; ++i) {
+  Py_ssize_t cursor = 0;
+  for (Py_ssize_t i = 0; PyDict_Next(args[0], &cursor, &key, &value) != 0; ++i) {
     // Names that are equal but other objects are rare: the view is built anew then.
     if (key != PyTuple_GET_ITEM(args[1], i) || value != PyTuple_GET_ITEM(args[2], i)) Py_RETURN_FALSE;
   }
@@ -94,9 +94,9 @@ std::vector<int> dims_of(const Joint& joint) {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const Joint& joint = joint_in(self);
-    const Joint own = Joint::whole(joint.compact());
+    const Joint own = Joint::from_data(joint.compact());
     const py::object count = py::int_(joint.depth() < 0 ? -1 : own.size());
     py::list arrays;
     py::list levels;
@@ -121,7 +121,7 @@ Joint make(const std::vector<std::string>& names, const std::vector<int>& dims, 
   data->meta = kept_by(std::move(meta));
   for (const auto item : levels) {
     if (LevelRef::is_level(item.ptr())) {
-      data->add_level(LevelRef::in(item).model());
+      data->add_level(LevelRef::unwrap(item).model());
       continue;
     }
     const Ints bounds = as_ints(item, ("dim" + std::to_string(data->depth() + 1) + "/bounds").c_str());
@@ -141,7 +141,7 @@ py::handle make_type(py::module_& m) {
       {"values", values, METH_O, "values(name)\n\nThe flat values of a key in this view, shared."},
       {"dim", dim, METH_O,
        "dim(name)\n\nThe dim of a key, below 0 where an integer index left it behind; None for no key."},
-      {"unchanged", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unchanged)),
+      {"unchanged", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(is_unchanged)),
        METH_FASTCALL | METH_STATIC,
        "unchanged(live, names, arrays)\n\nDoes the dict hold these very objects, in this order?"},
       {"__reduce__", reduce, METH_NOARGS, nullptr},
@@ -197,7 +197,7 @@ std::int64_t bytes_about(const Joint& joint, std::int64_t rows) {
 
 Joint take(const Joint& joint, py::handle index) {
   const Ints rows = as_ints(index, "index");
-  const Unlocked unlocked(bytes_about(joint, rows.count));
+  const GilRelease gil_release(bytes_about(joint, rows.count));
   return joint.take(rows.data, rows.count);
 }
 
@@ -213,7 +213,7 @@ Joint concat(const std::vector<const Joint*>& parts, bool stack) {
                       " has other vocabularies, units or row ids than the first; make them one before");
     }
   }
-  const Unlocked unlocked(bytes);
+  const GilRelease gil_release(bytes);
   return varlen::joint_concat(parts, stack);
 }
 
@@ -223,17 +223,17 @@ std::shared_ptr<const Values> not_a_number(const Values& values) {
   return row ? std::make_shared<ArrayValues>(std::move(*row)) : nullptr;
 }
 
-Joint flatten(const Joint& joint, const std::string& fill_mode, const py::dict& between) {
+Joint flatten(const Joint& joint, const std::string& fill_mode, const py::dict& fillers) {
   if (joint.depth() >= 1 && fill_mode != "first" && fill_mode != "repeat" && fill_mode != "nan") {
     raise_value("fill_mode", "expected 'first', 'repeat' or 'nan', got '" + fill_mode + "'");
   }
   const bool is_nan = fill_mode == "nan";
   return joint.flatten(
       fill_mode == "repeat" ? FillMode::repeat : FillMode::first,
-      [&between, is_nan](const std::string& name, const Values& values) -> std::shared_ptr<const Values> {
+      [&fillers, is_nan](const std::string& name, const Values& values) -> std::shared_ptr<const Values> {
         const py::str key(name);
-        if (!between.contains(key)) return is_nan ? not_a_number(values) : nullptr;
-        auto row = std::make_shared<ArrayValues>(as_rows(between[key], name.c_str()));
+        if (!fillers.contains(key)) return is_nan ? not_a_number(values) : nullptr;
+        auto row = std::make_shared<ArrayValues>(as_rows(fillers[key], name.c_str()));
         if (row->rows().count != 1 || row->rows().width != values.rows().width) {
           raise_value("between of '" + name + "': expected one row like those of its values");
         }
@@ -280,7 +280,7 @@ void bind_joint(py::module_& m) {
       .def("unsqueeze", &Joint::unsqueeze)
       .def("flatten", flatten, arg("fill_mode") = "first", arg("between") = py::dict())
       .def("check", &Joint::check, "Reads every bound of the view once and refuses what does not fit.")
-      .def("compact", [](const Joint& j) { return Joint::whole(j.compact()); })
+      .def("compact", [](const Joint& j) { return Joint::from_data(j.compact()); })
       .def("dense", dense, arg("padding_side") = "right", arg("truncate") = "right", arg("fill") = py::none(),
            arg("out") = py::none(), arg("max_sizes") = std::vector<std::int64_t>{}, arg("masks") = true,
            arg("empty_keys") = true, arg("max_bytes") = -1)

@@ -34,14 +34,14 @@ class DenseOutputs {
   py::dict run() {
     Padding how{side_of(options_.padding_side, "padding_side"), side_of(options_.truncate, "truncate"),
                 nullptr};
-    how.stores = stores_for(used_);
+    how.stores = stores_for(total_bytes_);
     py::dict out;
     for (Output& output : outputs_) {
-      if (!output.given) output.array = empty(output.dtype, output.shape);
+      if (!output.has_target) output.array = empty(output.dtype, output.shape);
       how.fill = output.pattern ? static_cast<const std::byte*>(output.pattern->data()) : nullptr;
       std::byte* const to = bytes(output.array);
       {
-        const Unlocked unlocked(output.array.nbytes());
+        const GilRelease gil_release(output.array.nbytes());
         plan_.write(*output.entry, how, to);
       }
       out[py::str(output.entry->name)] = output.array;
@@ -54,12 +54,12 @@ class DenseOutputs {
     const DensePlan::Entry* entry = nullptr;
     py::dtype dtype;
     Extents shape;
-    bool given = false;
+    bool has_target = false;
     py::array array;
     std::optional<py::array> pattern;  ///< the row that fills, where one is given
   };
 
-  static py::object in(const py::object& dict, const std::string& name) {
+  static py::object item_of(const py::object& dict, const std::string& name) {
     return dict.is_none() ? py::object(py::none()) : py::object(dict.attr("get")(py::str(name)));
   }
 
@@ -74,22 +74,22 @@ class DenseOutputs {
       const py::array& source = array_of(joint_.data().columns[entry.column]);
       output.dtype = source.dtype();
       output.shape.append(source.shape() + 1, source.shape() + source.ndim());
-      const py::object fill = in(options_.fill, entry.name);
+      const py::object fill = item_of(options_.fill, entry.name);
       if (!fill.is_none()) {
         output.pattern = as_rows(fill, "fill");
         if (output.pattern->nbytes() != row_bytes(source))
           raise_value("fill", "the row for '" + entry.name + "' has another size");
       }
     }
-    padded_bytes(entry.name, output.dtype, output.shape, -1, used_);
-    const py::object given = in(options_.out, entry.name);
-    if (given.is_none()) {
+    padded_bytes(entry.name, output.dtype, output.shape, -1, total_bytes_);
+    const py::object target = item_of(options_.out, entry.name);
+    if (target.is_none()) {
       padded_bytes(entry.name, output.dtype, output.shape, options_.max_bytes, fresh_);
     } else {
       const std::string name = "out['" + entry.name + "']";
-      output.array = checked_out(name, given, output.dtype, output.shape, {});
-      output.given = true;
-      written_.add(name, output.array, read());
+      output.array = checked_out(name, target, output.dtype, output.shape, {});
+      output.has_target = true;
+      out_memory_.add(name, output.array, read());
     }
   }
 
@@ -111,10 +111,10 @@ class DenseOutputs {
   const DenseOptions& options_;
   DensePlan plan_;
   std::vector<Output> outputs_;
-  std::int64_t used_ = 0;   ///< bytes that are written
-  std::int64_t fresh_ = 0;  ///< of them those that are not given
+  std::int64_t total_bytes_ = 0;  ///< bytes that are written
+  std::int64_t fresh_ = 0;        ///< of them those that are not given
   std::optional<MemoryRead> read_;
-  MemoryWritten written_;
+  MemoryWritten out_memory_;
 };
 
 }  // namespace joint_dense_outputs

@@ -23,7 +23,7 @@ ArrayValues::ArrayValues(py::array array) : array_(std::move(array)) {
 
 ArrayValues::~ArrayValues() {
   if (PyGILState_Check() != 0) return;
-  const py::gil_scoped_acquire held;
+  const py::gil_scoped_acquire gil;
   array_.release().dec_ref();
 }
 
@@ -40,29 +40,29 @@ std::string ArrayValues::element_name() const {
 }
 
 bool ArrayValues::same_element(const Values& other) const {
-  const py::array& there = arrays_in(other).array();
+  const py::array& other_array = arrays_in(other).array();
   const auto* left = py::detail::array_proxy(array_.ptr())->descr;
-  const auto* right = py::detail::array_proxy(there.ptr())->descr;
+  const auto* right = py::detail::array_proxy(other_array.ptr())->descr;
   if (left == right) return true;
-  const HeldGil held;
-  return array_.dtype().equal(there.dtype());
+  const HeldGil gil;
+  return array_.dtype().equal(other_array.dtype());
 }
 
 bool ArrayValues::same_row(const Values& other) const {
-  const py::array& there = arrays_in(other).array();
-  return array_.ndim() == there.ndim() &&
-         std::equal(array_.shape() + 1, array_.shape() + array_.ndim(), there.shape() + 1);
+  const py::array& other_array = arrays_in(other).array();
+  return array_.ndim() == other_array.ndim() &&
+         std::equal(array_.shape() + 1, array_.shape() + array_.ndim(), other_array.shape() + 1);
 }
 
 std::shared_ptr<Values> ArrayValues::make(std::int64_t count, std::byte*& out) const {
-  const HeldGil held;
-  py::array made = rows_like(array_, count);
-  out = bytes(made);
-  return std::make_shared<ArrayValues>(std::move(made));
+  const HeldGil gil;
+  py::array result = rows_like(array_, count);
+  out = bytes(result);
+  return std::make_shared<ArrayValues>(std::move(result));
 }
 
 std::shared_ptr<const Values> ArrayValues::part(Range rows) const {
-  const HeldGil held;
+  const HeldGil gil;
   return std::make_shared<ArrayValues>(rows_between(array_, rows.begin, rows.end));
 }
 

@@ -20,42 +20,43 @@ namespace {
 using Object = Own<Level>;
 
 Py_ssize_t length(PyObject* self) noexcept {
-  return Object::in(self).count();
+  return Object::unwrap(self).count();
 }
 
 Py_hash_t hash(PyObject* self) noexcept {
-  Level& level = Object::in(self);
+  Level& level = Object::unwrap(self);
   std::int64_t total = 0;
-  const bool is_known = guarded([&] {
+  const bool is_known = guard([&] {
                           level.see();
                           total = level.total();
                           return Py_None;
                         }) != nullptr;
   if (!is_known) return -1;
-  const auto mixed = static_cast<Py_hash_t>(static_cast<std::uint64_t>(level.count()) * 1000003U ^
-                                            static_cast<std::uint64_t>(total));
-  return mixed == -1 ? -2 : mixed;
+  const auto hash_value = static_cast<Py_hash_t>(static_cast<std::uint64_t>(level.count()) * 1000003U ^
+                                                 static_cast<std::uint64_t>(total));
+  return hash_value == -1 ? -2 : hash_value;
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   if (!Object::is(other) || (operation != Py_EQ && operation != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-  return guarded([&] {
-    return PyBool_FromLong(Object::in(self).equals(Object::in(other)) == (operation == Py_EQ) ? 1 : 0);
+  return guard([&] {
+    return PyBool_FromLong(Object::unwrap(self).equals(Object::unwrap(other)) == (operation == Py_EQ) ? 1
+                                                                                                      : 0);
   });
 }
 
 /// What is known of one on a device, without waiting for it.
 PyObject* repr_of_hidden(Level& level) {
   std::string text = "Level(" + std::to_string(level.count()) + " sequences";
-  const std::int64_t most = level.most();
+  const std::int64_t limit = level.length_limit();
   if (level.knows_total()) text += ", " + std::to_string(level.said_total()) + " rows";
-  if (most != INT64_MAX) text += ", lengths up to " + std::to_string(most);
+  if (limit != INT64_MAX) text += ", lengths up to " + std::to_string(limit);
   return py::str(text + ", on a device)").release().ptr();
 }
 
 PyObject* repr(PyObject* self) noexcept {
-  return guarded([&] {
-    Level& level = Object::in(self);
+  return guard([&] {
+    Level& level = Object::unwrap(self);
     if (level.is_hidden()) return repr_of_hidden(level);
     const LevelStats stats = level.stats();
     const std::string text = "Level(" + std::to_string(level.count()) + " sequences, " +
@@ -66,29 +67,29 @@ PyObject* repr(PyObject* self) noexcept {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const py::handle type(reinterpret_cast<PyObject*>(Object::type));
-    return py::make_tuple(type.attr("from_offsets"), py::make_tuple(Object::in(self).offsets()))
+    return py::make_tuple(type.attr("from_offsets"), py::make_tuple(Object::unwrap(self).offsets()))
         .release()
         .ptr();
   });
 }
 
 PyObject* sync(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
-    Object::in(self).sync();
+  return guard([&] {
+    Object::unwrap(self).sync();
     return Py_NewRef(self);
   });
 }
 
 PyObject* fits(PyObject* self, PyObject* rows) noexcept {
-  return guarded([&] { return PyBool_FromLong(Object::in(self).fits(int_of(rows, "rows")) ? 1 : 0); });
+  return guard([&] { return PyBool_FromLong(Object::unwrap(self).fits(int_of(rows, "rows")) ? 1 : 0); });
 }
 
-PyObject* compose(PyObject* self, PyObject* below) noexcept {
-  return guarded([&] {
-    LevelRef::expect(below, "below");
-    return Object::in(self).compose(Object::in(below)).release().ptr();
+PyObject* compose(PyObject* self, PyObject* child) noexcept {
+  return guard([&] {
+    LevelRef::expect(child, "below");
+    return Object::unwrap(self).compose(Object::unwrap(child)).release().ptr();
   });
 }
 
@@ -100,9 +101,9 @@ constexpr Signature<2> kRowIds{"from_row_ids", {"row_ids", "count"}, 1, 2};
 /// A level by `make`, or by the reader of tensors where the numbers are those of a tensor that somebody
 /// follows.
 template <class Make>
-py::object made(PyObject* numbers, const char* name, const Make& make) {
+py::object make_level(PyObject* numbers, const char* name, const Make& make) {
   Hook& reader = hooks().read_tensor;
-  if (reader.known() == nullptr || py::isinstance<py::array>(numbers)) return make(py::handle(numbers));
+  if (reader.peek() == nullptr || py::isinstance<py::array>(numbers)) return make(py::handle(numbers));
   const bool may_hide = is_tensor_subclass(numbers) || (is_tensor(numbers) && !is_plain_tensor(numbers));
   if (!may_hide) return make(py::handle(numbers));
   const py::object read = reader(py::handle(numbers), name);
@@ -118,7 +119,7 @@ struct Bounds {
   Bounds(PyObject* given_total, PyObject* given_max_len, PyObject* given_check)
       : total(size_of(given_total, "total")),
         max_len(size_of(given_max_len, "max_len")),
-        check(given(given_check) && truth_of(given_check, "check")) {}
+        check(is_given(given_check) && truth_of(given_check, "check")) {}
 
   /// ValueError for a level of the host of which they do not hold.
   void check_of(Level& level, const std::string& name) const {
@@ -136,7 +137,7 @@ struct Bounds {
 
  private:
   static std::int64_t size_of(PyObject* number, const char* argument) {
-    if (!given(number)) return -1;
+    if (!is_given(number)) return -1;
     const std::int64_t size = int_of(number, argument);
     if (size < 0) {
       raise_value(argument, "expected at least 0, got " + std::to_string(size));
@@ -150,7 +151,7 @@ py::object numbers_of_device(PyObject* numbers) {
   if (is_device_array(numbers)) return py::reinterpret_borrow<py::object>(numbers);
   if (PyList_CheckExact(numbers) || py::isinstance<py::array>(numbers)) return {};
   if (!is_tensor(numbers)) {
-    if (py::object placed = placed_array(numbers)) return placed;
+    if (py::object device_view = placed_array(numbers)) return device_view;
     // The first array of a library makes it known.
     if (!py::hasattr(numbers, "__cuda_array_interface__")) return {};
     try {
@@ -161,25 +162,26 @@ py::object numbers_of_device(PyObject* numbers) {
     if (!is_tensor(numbers)) return placed_array(numbers);
   }
   if (!is_plain_tensor(numbers) || array_over(numbers)) return {};
-  py::object placed = placed_over(numbers);
-  return placed && is_device_array(placed.ptr()) ? placed : py::object();
+  py::object device_view = placed_over(numbers);
+  return device_view && is_device_array(device_view.ptr()) ? device_view : py::object();
 }
 
 PyObject* is_placed(PyObject*, PyObject* numbers) noexcept {
-  return guarded([&] { return Py_NewRef(numbers_of_device(numbers) ? Py_True : Py_False); });
+  return guard([&] { return Py_NewRef(numbers_of_device(numbers) ? Py_True : Py_False); });
 }
 
 py::object level_of(PyObject* numbers, const char* name, bool are_offsets, const Bounds& bounds) {
   py::object result;
-  if (const py::object there = numbers_of_device(numbers)) {
-    result = Level::born(as_placed_rows(there, name), are_offsets, bounds.total, bounds.max_len, name);
+  if (const py::object source = numbers_of_device(numbers)) {
+    result =
+        Level::from_device(as_placed_rows(source, name), are_offsets, bounds.total, bounds.max_len, name);
   } else {
-    result = made(numbers, name, [&](py::handle given) {
-      return are_offsets ? Level::from_offsets(given) : Level::from_lengths(given);
+    result = make_level(numbers, name, [&](py::handle array_input) {
+      return are_offsets ? Level::from_offsets(array_input) : Level::from_lengths(array_input);
     });
   }
   if (!LevelRef::is_level(result.ptr())) return result;
-  Level& level = LevelRef::in(result);
+  Level& level = LevelRef::unwrap(result);
   if (!level.is_hidden()) {
     bounds.check_of(level, name);
   } else if (bounds.check) {
@@ -213,13 +215,14 @@ void refuse_placed(PyObject* numbers, const char* name) {
 
 py::object from_bounds(const Arguments<1>& args) {
   refuse_placed(args[0], "bounds");
-  return made(args[0], "bounds", [](py::handle numbers) { return Level::from_bounds(numbers); });
+  return make_level(args[0], "bounds", [](py::handle numbers) { return Level::from_bounds(numbers); });
 }
 py::object from_row_ids(const Arguments<2>& args) {
   const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
   if (count < -1) raise_value("count", "expected at least 0, got " + std::to_string(count));
   refuse_placed(args[0], "row_ids");
-  return made(args[0], "row_ids", [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });
+  return make_level(args[0], "row_ids",
+                    [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });
 }
 
 constexpr const char* kLengthsDoc =
@@ -426,13 +429,13 @@ constexpr Signature<3> kNumbers{"level_numbers", {"level", "name", "beside"}, 3,
 py::object numbers_beside(const Arguments<3>& args) {
   const auto [given_level, name, beside] = args;
   LevelRef::expect(given_level, "level");
-  Level& level = LevelRef::in(given_level);
+  Level& level = LevelRef::unwrap(given_level);
   const auto is = [asked = name](const char* word) {
     return PyUnicode_CompareWithASCIIString(asked, word) == 0;
   };
   const Place place = place_of_any({beside});
   if (place.is_host()) return py::handle(given_level).attr(py::handle(name));
-  const Offsets there = offsets_at(place, level);
+  const Offsets source = offsets_at(place, level);
   const std::int64_t count = is("offsets32") ? level.count() + 1
                              : is("lengths") ? level.count()
                                              : level.total();
@@ -442,14 +445,14 @@ py::object numbers_beside(const Arguments<3>& args) {
   py::array out = empty_at(place, dtype, {count});
   const cuda::Kernels& kernels = *place.kernels;
   if (is("offsets32")) {
-    place.check(kernels.offsets_of(place.stream, there, static_cast<std::int32_t*>(out.mutable_data())),
+    place.check(kernels.offsets_of(place.stream, source, static_cast<std::int32_t*>(out.mutable_data())),
                 "offsets");
   } else if (is("lengths")) {
-    place.check(kernels.lengths_of(place.stream, there, ints(out)), "lengths");
+    place.check(kernels.lengths_of(place.stream, source, ints(out)), "lengths");
   } else if (is("row_ids")) {
-    place.check(kernels.row_ids_of(place.stream, there, count, ints(out)), "row_ids");
+    place.check(kernels.row_ids_of(place.stream, source, count, ints(out)), "row_ids");
   } else if (is("positions")) {
-    place.check(kernels.positions_of(place.stream, there, count, ints(out)), "positions");
+    place.check(kernels.positions_of(place.stream, source, count, ints(out)), "positions");
   } else {
     raise_value("name", "there is none called " + std::string(py::repr(py::handle(name))));
   }
@@ -499,8 +502,8 @@ PyGetSetDef properties[] = {
 void take_traced_level(PyObject* make) {
   if (make == nullptr) raise_type("traced_level", "expected a function");
   PyObject* const method = PyStaticMethod_New(make);
-  const auto kept = py::reinterpret_steal<py::object>(method);
-  if (!kept || PyDict_SetItemString(Object::type->tp_dict, "__new__", method) != 0)
+  const auto descriptor = py::reinterpret_steal<py::object>(method);
+  if (!descriptor || PyDict_SetItemString(Object::type->tp_dict, "__new__", method) != 0)
     throw py::error_already_set();
   PyType_Modified(Object::type);
 }
@@ -508,21 +511,21 @@ void take_traced_level(PyObject* make) {
 }  // namespace
 
 LevelRef::LevelRef(Level&& level) : py::object(Object::create(std::move(level)), stolen_t{}) {
-  Level& own = Object::in(ptr());
+  Level& own = Object::unwrap(ptr());
   own.self_ = ptr();
   own.model_.set_companion(ptr());
 }
 
 LevelRef::LevelRef(const varlen::Level& model) {
-  if (void* known = model.companion(); known != nullptr) {
-    *this = py::reinterpret_borrow<LevelRef>(static_cast<PyObject*>(known));
+  if (void* entry = model.companion(); entry != nullptr) {
+    *this = py::reinterpret_borrow<LevelRef>(static_cast<PyObject*>(entry));
   } else {
     *this = LevelRef(Level(model));
   }
 }
 
-Level& LevelRef::in(py::handle object) noexcept {
-  return Object::in(object.ptr());
+Level& LevelRef::unwrap(py::handle object) noexcept {
+  return Object::unwrap(object.ptr());
 }
 
 bool LevelRef::is_level(PyObject* object) noexcept {

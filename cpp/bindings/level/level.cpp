@@ -45,33 +45,33 @@ varlen::Level sum_any(const py::array& lengths, const char* argument) {
 
 }  // namespace
 
-LevelRef NewLevel::done() && {
-  return LevelRef(Level(varlen::Level::trusted(std::move(memory_))));
+LevelRef NewLevel::finish() && {
+  return LevelRef(Level(varlen::Level::trust(std::move(memory_))));
 }
 
 LevelRef Level::from_lengths(py::handle lengths, const char* argument) {
-  const py::array given =
+  const py::array input =
       is_plain_ints(lengths) ? py::reinterpret_borrow<py::array>(lengths) : as_ints(lengths, argument).keep;
-  return LevelRef(Level(sum_any(given, argument)));
+  return LevelRef(Level(sum_any(input, argument)));
 }
 
 LevelRef Level::from_offsets(py::handle offsets, const char* argument) {
-  const Ints given = as_ints(offsets, argument);
-  return LevelRef(Level(varlen::Level::from_offsets(given.data, given.count, argument)));
+  const Ints input = as_ints(offsets, argument);
+  return LevelRef(Level(varlen::Level::from_offsets(input.data, input.count, argument)));
 }
 
 LevelRef Level::from_bounds(py::handle bounds, const char* argument) {
-  const Ints given = as_ints(bounds, argument);
-  return LevelRef(Level(varlen::Level::from_bounds(given.data, given.count, argument)));
+  const Ints input = as_ints(bounds, argument);
+  return LevelRef(Level(varlen::Level::from_bounds(input.data, input.count, argument)));
 }
 
 LevelRef Level::from_row_ids(py::handle row_ids, std::int64_t count, const char* argument) {
-  const Ints given = as_ints(row_ids, argument);
-  return LevelRef(Level(varlen::Level::from_row_ids(given.data, given.count, count, argument)));
+  const Ints input = as_ints(row_ids, argument);
+  return LevelRef(Level(varlen::Level::from_row_ids(input.data, input.count, count, argument)));
 }
 
 template <class T, class Numbers>
-const py::array& Level::shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers) {
+const py::array& Level::shared_array(std::optional<py::array>& slot, std::int64_t count, Numbers numbers) {
   if (!slot) {
     const T* data = numbers();
     if (!owner_) owner_ = owner_of(model_);
@@ -84,7 +84,7 @@ const py::array& Level::shared(std::optional<py::array>& slot, std::int64_t coun
 
 const py::array& Level::offsets() {
   see();
-  return shared<std::int64_t>(offsets_, count() + 1, [this] { return model_.offsets(); });
+  return shared_array<std::int64_t>(offsets_, count() + 1, [this] { return model_.offsets(); });
 }
 
 py::array Level::bounds() {
@@ -93,41 +93,41 @@ py::array Level::bounds() {
 
 const py::array& Level::lengths() {
   see();
-  return shared<std::int64_t>(lengths_, count(), [this] { return model_.lengths(); });
+  return shared_array<std::int64_t>(lengths_, count(), [this] { return model_.lengths(); });
 }
 
 const py::array& Level::lengths32() {
   see();
-  return shared<std::int32_t>(lengths32_, count(), [this] { return model_.lengths32(); });
+  return shared_array<std::int32_t>(lengths32_, count(), [this] { return model_.lengths32(); });
 }
 
 const py::array& Level::offsets32() {
   see();
-  return shared<std::int32_t>(offsets32_, count() + 1, [this] { return model_.offsets32(); });
+  return shared_array<std::int32_t>(offsets32_, count() + 1, [this] { return model_.offsets32(); });
 }
 
 const py::array& Level::row_ids() {
   see();
-  return shared<std::int64_t>(row_ids_, total(), [this] { return model_.row_ids(); });
+  return shared_array<std::int64_t>(row_ids_, total(), [this] { return model_.row_ids(); });
 }
 
 const py::array& Level::positions() {
   see();
-  return shared<std::int64_t>(positions_, total(), [this] { return model_.positions(); });
+  return shared_array<std::int64_t>(positions_, total(), [this] { return model_.positions(); });
 }
 
 const py::object& Level::tensor() {
   if (!tensor_) {
     Hook& make = hooks().level_tensor;
-    if (make.known() == nullptr) throw py::attribute_error("_tensor: no library of tensors was used yet");
+    if (make.peek() == nullptr) throw py::attribute_error("_tensor: no library of tensors was used yet");
     tensor_ = make(offsets());
   }
   return tensor_;
 }
 
-LevelRef Level::compose(Level& below) {
-  if (is_hidden() || below.is_hidden()) return compose_there(below);
-  return LevelRef(model_.compose(below.model_));
+LevelRef Level::compose(Level& child) {
+  if (is_hidden() || child.is_hidden()) return compose_there(child);
+  return LevelRef(model_.compose(child.model_));
 }
 
 bool Level::equals(Level& other) {

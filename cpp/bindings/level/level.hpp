@@ -42,14 +42,14 @@ class LevelRef : public py::object {
   explicit LevelRef(const varlen::Level& model);
 
   /// Of an object that is_level said yes to.
-  [[nodiscard]] static Level& in(py::handle object) noexcept;
+  [[nodiscard]] static Level& unwrap(py::handle object) noexcept;
   [[nodiscard]] static bool is_level(PyObject* object) noexcept;
   /// TypeError for an object that is none.
   static void expect(py::handle object, const char* argument, const char* what = "a Level") {
     if (!is_level(object.ptr())) refuse(object, argument, what);
   }
 
-  Level* operator->() const noexcept { return &in(*this); }
+  Level* operator->() const noexcept { return &unwrap(*this); }
 
  private:
   [[noreturn]] static void refuse(py::handle object, const char* argument, const char* what);
@@ -68,7 +68,7 @@ class NewLevel {
   }
 
   /// The Level of the ends as they stand: good ones, which are not checked again.
-  [[nodiscard]] LevelRef done() &&;
+  [[nodiscard]] LevelRef finish() &&;
 
  private:
   Buffer memory_;
@@ -111,7 +111,7 @@ class Level {
   [[nodiscard]] std::int64_t shortest();
 
   /// Whether the numbers come from a device, seen by now or not.
-  [[nodiscard]] bool is_born() const noexcept { return hidden_ != nullptr; }
+  [[nodiscard]] bool is_of_device() const noexcept { return hidden_ != nullptr; }
   /// Whether the numbers lie on a device, and the host has none of them.
   [[nodiscard]] bool is_hidden() const noexcept { return hidden_ != nullptr && !hidden_->is_seen; }
   [[nodiscard]] bool knows_total() const noexcept { return said_total() >= 0; }
@@ -122,12 +122,12 @@ class Level {
   /// Whether there are so many rows in all; where nobody knew, this is how many there have to be from now on.
   [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
   /// What no length exceeds, as far as the host knows.
-  [[nodiscard]] std::int64_t most() { return is_hidden() ? hidden_most() : stats().longest; }
+  [[nodiscard]] std::int64_t length_limit() { return is_hidden() ? hidden_limit() : stats().longest; }
   /// The bound that was said of lengths which the host does not have; below 0: none.
   [[nodiscard]] std::int64_t bound() const noexcept { return is_hidden() ? hidden_->max_len : -1; }
-  /// Whether no length exceeds `most`; where nobody knew, none may from now on.
-  [[nodiscard]] bool keeps_to(std::int64_t most) {
-    return is_hidden() ? hidden_keeps_to(most) : model_.stats().longest <= most;
+  /// Whether no length exceeds `limit`; where nobody knew, none may from now on.
+  [[nodiscard]] bool keeps_to(std::int64_t limit) {
+    return is_hidden() ? hidden_keeps_to(limit) : model_.stats().longest <= limit;
   }
   /// The host has the numbers from here on; those that lie are a ValueError.
   void see() {
@@ -151,37 +151,37 @@ class Level {
   /// in front of them.
   [[nodiscard]] const std::int64_t* ends_at(const Place& place);
 
-  [[nodiscard]] LevelRef compose(Level& below);
+  [[nodiscard]] LevelRef compose(Level& child);
 
   [[nodiscard]] bool equals(Level& other);
 
   /// Of integers that lie on a device; -1 for what is not known.
-  static LevelRef born(const py::array& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len,
-                       const char* argument);
+  static LevelRef from_device(const py::array& numbers, bool are_offsets, std::int64_t total,
+                              std::int64_t max_len, const char* argument);
   /// The same of what a kernel worked out of other levels, whose lies this one tells too.
-  static LevelRef derived(const py::array& numbers, bool are_offsets, std::int64_t total,
-                          std::int64_t max_len, const std::vector<LevelRef>& origins);
-  /// Where the numbers of a level that is_born lie.
+  static LevelRef from_kernel(const py::array& numbers, bool are_offsets, std::int64_t total,
+                              std::int64_t max_len, const std::vector<LevelRef>& origins);
+  /// Where the numbers of a level that is_of_device lie.
   [[nodiscard]] const Place& hidden_place() const noexcept;
 
  private:
   friend class LevelRef;
 
   template <class T, class Numbers>
-  const py::array& shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
+  const py::array& shared_array(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
 
   [[nodiscard]] std::int64_t hidden_total();
   [[nodiscard]] std::int64_t hidden_longest();
-  [[nodiscard]] std::int64_t hidden_most() const;
+  [[nodiscard]] std::int64_t hidden_limit() const;
   [[nodiscard]] LevelStats stats_there();
   [[nodiscard]] bool hidden_fits(std::int64_t rows);
-  [[nodiscard]] bool hidden_keeps_to(std::int64_t most);
+  [[nodiscard]] bool hidden_keeps_to(std::int64_t limit);
   /// Whether a kernel has said by now that the hidden numbers lie, or those that they come from.
   [[nodiscard]] bool is_told() const noexcept;
   /// Raises what a kernel has said by now.
   void tell();
   void download();
-  [[nodiscard]] LevelRef compose_there(Level& below);
+  [[nodiscard]] LevelRef compose_there(Level& child);
 
   /// A copy of the offsets for work on a stream; in a graph that captures it, one of its own.
   struct Copy {
@@ -201,7 +201,7 @@ class Level {
   std::optional<py::array> row_ids_;
   std::optional<py::array> positions_;
   py::object tensor_;
-  std::unique_ptr<std::vector<Copy>> placed_;  ///< the offsets on devices; most levels never go there
+  std::unique_ptr<std::vector<Copy>> copies_;  ///< the offsets on devices; most levels never go there
 };
 
 /// A Level over `rows` rows of the argument `name`; below 0: over any number.

@@ -18,10 +18,10 @@ py::object sequence_of(PyObject* arrays) {
 }
 
 py::object dtype_given(PyObject* dtype) {
-  if (!given(dtype)) return py::none();
-  py::dtype asked = dtype_named(dtype, "dtype");
-  refuse_objects(asked.ptr(), "dtype");
-  return asked;
+  if (!is_given(dtype)) return py::none();
+  py::dtype result = dtype_named(dtype, "dtype");
+  refuse_objects(result.ptr(), "dtype");
+  return result;
 }
 
 void recast(Pieces& pieces, NewLevel& level, const py::object& dtype, py::object& keep, const char* name) {
@@ -46,16 +46,16 @@ py::object list2ragged(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
   const py::object list = sequence_of(args[0]);
   if (lie_on_device(list)) {
-    const JoinedRows joined = join_there(list, "arrays", dtype, args[2]);
-    return py::make_tuple(joined.values, joined.level);
+    const JoinedRows block = join_there(list, "arrays", dtype, args[2]);
+    return py::make_tuple(block.values, block.level);
   }
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel level(count);
   Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", level.offsets());
   py::object keep;
   recast(pieces, level, dtype, keep);
-  const py::array out = pieces.flat(level.offsets(), given(args[2]) ? args[2] : nullptr);
-  return py::make_tuple(out, std::move(level).done());
+  const py::array out = pieces.flat(level.offsets(), is_given(args[2]) ? args[2] : nullptr);
+  return py::make_tuple(out, std::move(level).finish());
 }
 
 PyMethodDef lists_arrays_methods[] = {

@@ -22,11 +22,11 @@ bool is_text(PyObject* key, PyObject* name) noexcept {
 bool put(PyObject* dict, const std::vector<PyObject*>& keys, const std::vector<PyObject*>& lists,
          Py_ssize_t i) noexcept {
   if (!PyDict_CheckExact(dict) || PyDict_GET_SIZE(dict) != static_cast<Py_ssize_t>(keys.size())) return false;
-  Py_ssize_t at = 0;
+  Py_ssize_t cursor = 0;
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    if (PyDict_Next(dict, &at, &key, &value) == 0 || !is_text(key, keys[k])) return false;
+    if (PyDict_Next(dict, &cursor, &key, &value) == 0 || !is_text(key, keys[k])) return false;
     Py_INCREF(value);
     PyList_SET_ITEM(lists[k], i, value);
   }
@@ -89,15 +89,15 @@ constexpr Signature<3> kColumns{"columns", {"samples", "read", "keys"}, 1, 3};
 py::object columns(const Arguments<3>& args) {
   PyObject* const samples = args[0];
   if (!PyList_CheckExact(samples)) raise_type("samples", "expected a list, got " + type_name(samples));
-  const bool some = given(args[2]);
+  const bool has_keys = is_given(args[2]);
   const Py_ssize_t count = PyList_GET_SIZE(samples);
   if (count == 0 || !PyDict_CheckExact(PyList_GET_ITEM(samples, 0))) return py::none();
-  const py::list asked(some ? py::reinterpret_borrow<py::object>(args[2])
-                            : py::reinterpret_borrow<py::object>(PyList_GET_ITEM(samples, 0)));
+  const py::list key_list(has_keys ? py::reinterpret_borrow<py::object>(args[2])
+                                   : py::reinterpret_borrow<py::object>(PyList_GET_ITEM(samples, 0)));
   py::dict out;
   std::vector<PyObject*> keys;
   std::vector<PyObject*> lists;
-  for (const py::handle key : asked) {
+  for (const py::handle key : key_list) {
     if (!PyUnicode_CheckExact(key.ptr()) || out.contains(key)) return py::none();
     const py::object list = new_list(count);
     keys.push_back(key.ptr());
@@ -107,12 +107,12 @@ py::object columns(const Arguments<3>& args) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (PyList_GET_SIZE(samples) != count) return py::none();  // keys of other kinds may run Python code
     const auto sample = py::reinterpret_borrow<py::object>(PyList_GET_ITEM(samples, i));
-    if (!(some ? put_some(sample.ptr(), keys, lists, i) : put(sample.ptr(), keys, lists, i)))
+    if (!(has_keys ? put_some(sample.ptr(), keys, lists, i) : put(sample.ptr(), keys, lists, i)))
       return py::none();
   }
   if (args[1] == nullptr || !truth_of(args[1], "read")) return out;
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    if (const py::object found = read(lists[k])) out[py::handle(keys[k])] = found;
+    if (const py::object column = read(lists[k])) out[py::handle(keys[k])] = column;
   }
   return out;
 }

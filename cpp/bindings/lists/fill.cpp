@@ -10,13 +10,14 @@ namespace {
 /// anywhere, and the walk waits for each of the three.
 void ask_ahead(const Items& rows, Py_ssize_t i) noexcept {
   constexpr Py_ssize_t kStep = 8;
-  constexpr Py_ssize_t kMost = 8;
+  constexpr Py_ssize_t kMaxLength = 8;
   if (i + 3 * kStep >= rows.size) return;
   ask_for(rows.data[i + 3 * kStep]);
   PyObject* const middle = rows.data[i + 2 * kStep];
   if (PyList_CheckExact(middle)) ask_for(PySequence_Fast_ITEMS(middle));
   PyObject* const next = rows.data[i + kStep];
-  if (!PyList_CheckExact(next) || PyList_GET_SIZE(next) > kMost) return;  // long ones are waited for once
+  if (!PyList_CheckExact(next) || PyList_GET_SIZE(next) > kMaxLength)
+    return;  // long ones are waited for once
   PyObject* const* const items = PySequence_Fast_ITEMS(next);
   for (Py_ssize_t k = 0; k < PyList_GET_SIZE(next); ++k) ask_for(items[k]);
 }
@@ -80,32 +81,32 @@ void Walker::row(PyObject* list) {
   Items items = items_of(list);
   while (items.size > 0) {
     const Py_ssize_t room = writer_.room(items.size);
-    Py_ssize_t taken = 0;
+    Py_ssize_t count = 0;
     Py_ssize_t ints = 0;
     switch (writer_.carrier()) {
       case Number::boolean:
-        taken = take_bools(items.data, room, writer_.tail<std::uint8_t>());
-        if (taken > 0) seen_ |= kind_bit(Number::boolean);
+        count = take_bools(items.data, room, writer_.tail<std::uint8_t>());
+        if (count > 0) kinds_ |= kind_bit(Number::boolean);
         break;
       case Number::i64:
-        taken = take_ints(items.data, room, writer_.tail<std::int64_t>());
-        if (taken > 0) seen_ |= kind_bit(Number::i64);
+        count = take_ints(items.data, room, writer_.tail<std::int64_t>());
+        if (count > 0) kinds_ |= kind_bit(Number::i64);
         break;
       case Number::f64:
-        taken = take_floats(items.data, room, want_.narrow ? 24 : 53, writer_.tail<double>(), ints);
-        if (ints > 0) seen_ |= kind_bit(Number::i64);
-        if (ints < taken) seen_ |= kind_bit(Number::f64);
+        count = take_floats(items.data, room, want_.narrow ? 24 : 53, writer_.tail<double>(), ints);
+        if (ints > 0) kinds_ |= kind_bit(Number::i64);
+        if (ints < count) kinds_ |= kind_bit(Number::f64);
         break;
       default:
         break;
     }
-    writer_.take(taken);
-    if (taken < room) {
-      leaf(items.data[taken]);
-      ++taken;
+    writer_.take(count);
+    if (count < room) {
+      leaf(items.data[count]);
+      ++count;
     }
-    items.data += taken;
-    items.size -= taken;
+    items.data += count;
+    items.size -= count;
   }
 }
 
@@ -117,12 +118,12 @@ void Walker::put_float(double value) {
 void Walker::leaf(PyObject* object) {
   if (PyBool_Check(object)) {
     const std::uint8_t value = object == Py_True;
-    seen_ |= kind_bit(Number::boolean);
+    kinds_ |= kind_bit(Number::boolean);
     writer_.put(Number::boolean, reinterpret_cast<const std::byte*>(&value), 1, 1);
   } else if (PyLong_Check(object)) {
-    whole(object);
+    put_integer(object);
   } else if (PyFloat_Check(object)) {
-    seen_ |= kind_bit(Number::f64);
+    kinds_ |= kind_bit(Number::f64);
     put_float(PyFloat_AS_DOUBLE(object));
   } else {
     scalar(object);

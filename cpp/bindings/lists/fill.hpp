@@ -26,14 +26,14 @@ class Walker {
   /// The values. `floats` takes everything as floating point from the first leaf on.
   py::array run(PyObject* root, bool floats);
 
-  [[nodiscard]] Kinds seen() const noexcept { return seen_; }
+  [[nodiscard]] Kinds kinds() const noexcept { return kinds_; }
 
  private:
   void begin(PyObject* root);
   void walk(PyObject* node, int steps);
   void row(PyObject* list);
   void leaf(PyObject* object);
-  void whole(PyObject* integer);
+  void put_integer(PyObject* integer);
   void array_row(PyObject* array);
   void scalar(PyObject* object);
   void put_float(double value);
@@ -46,7 +46,7 @@ class Walker {
   const char* name_;
   PyObject* root_ = nullptr;
   LeafWriter writer_;
-  Kinds seen_ = 0;
+  Kinds kinds_ = 0;
 };
 
 }  // namespace varlen::bindings

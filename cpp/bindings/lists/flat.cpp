@@ -3,7 +3,7 @@
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 #include "views.hpp"
 
 namespace varlen::bindings {
@@ -13,13 +13,13 @@ namespace {
 /// Refuses gaps that take the result out of memory, before any are made.
 void check_gaps(const Pieces& pieces, std::int64_t gap) {
   std::int64_t rows = 0;
-  std::int64_t used = 0;
+  std::int64_t total_bytes = 0;
   if (!checked_mul(gap, pieces.count() + 1, rows) || !checked_add(rows, pieces.total(), rows)) {
     raise_overflow("pad", std::to_string(gap) + " rows between " + std::to_string(pieces.count()) +
                               " arrays do not fit 63 bits");
   }
   const auto bytes = py::dtype::of<std::uint8_t>();
-  padded_bytes("X", bytes, {rows, pieces.width()}, default_max_bytes(), used);
+  padded_bytes("X", bytes, {rows, pieces.width()}, default_max_bytes(), total_bytes);
 }
 
 constexpr Signature<3> kFlatten{"flatten", {"X", "dtype", "pad"}, 1, 3};
@@ -36,9 +36,9 @@ py::object flatten(const Arguments<3>& args) {
   recast(pieces, level, dtype, keep, "X");
   if (gap == 0) return pieces.flat(level.offsets(), nullptr);
   check_gaps(pieces, gap);
-  std::vector<std::int64_t> spaced;
-  pieces.space(gap, spaced);
-  return pieces.flat(spaced.data(), nullptr);
+  std::vector<std::int64_t> gap_offsets;
+  pieces.space(gap, gap_offsets);
+  return pieces.flat(gap_offsets.data(), nullptr);
 }
 
 constexpr Signature<3> kViews{"views", {"values", "begins", "ends"}};

@@ -58,71 +58,75 @@ void LeafWriter::become(Number carrier) {
     carrier_ = carrier;
     return;
   }
-  const py::object before = values_;
+  const py::object old_values = values_;
   const Number from = carrier_;
-  if (carrier == Number::f64) refuse_rounded(from, bytes_of(before), width_of(from), used_, 0);
+  if (carrier == Number::f64) refuse_rounded(from, bytes_of(old_values), width_of(from), scratch_count_, 0);
   begin(carrier);
-  const std::int64_t bad = convert_numbers(from, bytes_of(before), width_of(from), used_, carrier, out_);
+  const std::int64_t bad =
+      convert_numbers(from, bytes_of(old_values), width_of(from), scratch_count_, carrier, out_);
   if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
 }
 
 void LeafWriter::retarget(Number target) {
   if (has_target_ && target == target_) return;
-  py::array after = allocate(target);
-  if (has_target_ && written_ > 0) {
-    if (target == Number::f32) refuse_rounded(target_, bytes_of(values_), width_of(target_), written_, 0);
-    const std::int64_t bad =
-        convert_numbers(target_, bytes_of(values_), width_of(target_), written_, target, bytes_of(after));
+  py::array new_values = allocate(target);
+  if (has_target_ && stored_count_ > 0) {
+    if (target == Number::f32)
+      refuse_rounded(target_, bytes_of(values_), width_of(target_), stored_count_, 0);
+    const std::int64_t bad = convert_numbers(target_, bytes_of(values_), width_of(target_), stored_count_,
+                                             target, bytes_of(new_values));
     if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
   }
-  values_ = std::move(after);
+  values_ = std::move(new_values);
   target_ = target;
   has_target_ = true;
 }
 
 void LeafWriter::flush() {
-  if (direct_ || used_ == 0) return;
+  if (direct_ || scratch_count_ == 0) return;
   if (want_.narrow) {
     if (carrier_ == Number::boolean) {
       if (!has_target_) retarget(Number::boolean);
     } else if (carrier_ == Number::f64) {
-      const std::int64_t bad = first_beyond_float32(reinterpret_cast<const double*>(scratch_), used_);
-      if (bad >= 0) throw Misfit{written_ + bad, Misfit::Why::float32};
+      const std::int64_t bad =
+          first_beyond_float32(reinterpret_cast<const double*>(scratch_), scratch_count_);
+      if (bad >= 0) throw Misfit{stored_count_ + bad, Misfit::Why::float32};
       retarget(Number::f32);
     } else {
       if (carrier_ == Number::u64) {
-        measure(reinterpret_cast<const std::uint64_t*>(scratch_), used_, extent_);
+        measure(reinterpret_cast<const std::uint64_t*>(scratch_), scratch_count_, extent_);
       } else {
-        measure(reinterpret_cast<const std::int64_t*>(scratch_), used_, extent_);
+        measure(reinterpret_cast<const std::int64_t*>(scratch_), scratch_count_, extent_);
       }
       if (!(has_target_ && target_ == Number::f32)) retarget(smallest_for(extent_));
     }
   }
-  const std::int64_t bad =
-      store_numbers(carrier_, scratch_, used_, target_, bytes_of(values_) + written_ * width_of(target_));
-  if (bad >= 0) throw Misfit{written_ + bad, want_.narrow ? Misfit::Why::signs : Misfit::Why::target};
-  written_ += used_;
-  used_ = 0;
+  const std::int64_t bad = store_numbers(carrier_, scratch_, scratch_count_, target_,
+                                         bytes_of(values_) + stored_count_ * width_of(target_));
+  if (bad >= 0) throw Misfit{stored_count_ + bad, want_.narrow ? Misfit::Why::signs : Misfit::Why::target};
+  stored_count_ += scratch_count_;
+  scratch_count_ = 0;
 }
 
 void LeafWriter::put(Number from, const std::byte* data, std::int64_t stride, std::int64_t count) {
-  const Number needed = carrier_of(from);
+  const Number source_carrier = carrier_of(from);
   // A dtype that was asked for takes every kind as it is; otherwise the carrier only grows.
-  if (want_.number ? needed != carrier_ : rank_of(needed) > rank_of(carrier_)) become(needed);
+  if (want_.number ? source_carrier != carrier_ : rank_of(source_carrier) > rank_of(carrier_))
+    become(source_carrier);
   alignas(64) std::byte block[256 * 8];
-  for (std::int64_t done = 0; done < count;) {
-    const std::int64_t n = std::min<std::int64_t>(room(count - done), 256);
-    std::byte* at = out_ + used_ * width_of(carrier_);
-    if (needed == carrier_) {
-      load_numbers(from, data + done * stride, stride, n, at);
+  for (std::int64_t start = 0; start < count;) {
+    const std::int64_t n = std::min<std::int64_t>(room(count - start), 256);
+    std::byte* output = out_ + scratch_count_ * width_of(carrier_);
+    if (source_carrier == carrier_) {
+      load_numbers(from, data + start * stride, stride, n, output);
     } else {
-      if (carrier_ == Number::f64) refuse_rounded(from, data + done * stride, stride, n, position());
-      load_numbers(from, data + done * stride, stride, n, block);
-      const std::int64_t bad = store_numbers(needed, block, n, carrier_, at);
+      if (carrier_ == Number::f64) refuse_rounded(from, data + start * stride, stride, n, position());
+      load_numbers(from, data + start * stride, stride, n, block);
+      const std::int64_t bad = store_numbers(source_carrier, block, n, carrier_, output);
       if (bad >= 0) throw Misfit{position() + bad, Misfit::Why::signs};
     }
     take(n);
-    done += n;
+    start += n;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "support/ndarray.hpp"
-#include "varlen/numbers.hpp"
+#include "varlen/support/numbers.hpp"
 
 namespace varlen::bindings {
 
@@ -28,7 +28,7 @@ class LeafWriter {
   LeafWriter(std::int64_t total, Want want);
 
   [[nodiscard]] Number carrier() const noexcept { return carrier_; }
-  [[nodiscard]] std::int64_t position() const noexcept { return written_ + used_; }
+  [[nodiscard]] std::int64_t position() const noexcept { return stored_count_ + scratch_count_; }
 
   /// The first carrier: free to choose before anything was put.
   void begin(Number carrier);
@@ -37,14 +37,14 @@ class LeafWriter {
 
   /// Room for at least one leaf, at most `count`, as carriers; `take` says how many were written there.
   [[nodiscard]] std::int64_t room(std::int64_t count) {
-    if (used_ == capacity_) flush();
-    return count < capacity_ - used_ ? count : capacity_ - used_;
+    if (scratch_count_ == capacity_) flush();
+    return count < capacity_ - scratch_count_ ? count : capacity_ - scratch_count_;
   }
   template <class T>
   [[nodiscard]] T* tail() noexcept {
-    return reinterpret_cast<T*>(out_) + used_;
+    return reinterpret_cast<T*>(out_) + scratch_count_;
   }
-  void take(std::int64_t count) noexcept { used_ += count; }
+  void take(std::int64_t count) noexcept { scratch_count_ += count; }
 
   /// Numbers from memory, `stride` bytes apart; grows the carrier where needed.
   void put(Number from, const std::byte* data, std::int64_t stride, std::int64_t count);
@@ -75,8 +75,8 @@ class LeafWriter {
   bool has_target_ = false;  // a narrow result needs no dtype before its first block
   Number target_ = Number::i64;
   Extent extent_;
-  std::int64_t written_ = 0;  // leaves in values_; in scratch_ are used_ more
-  std::int64_t used_ = 0;
+  std::int64_t stored_count_ = 0;  // leaves in values_; in scratch_ are scratch_count_ more
+  std::int64_t scratch_count_ = 0;
   std::int64_t capacity_;
   py::object values_;
   std::byte* out_ = nullptr;

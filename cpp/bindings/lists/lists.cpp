@@ -16,18 +16,18 @@ namespace varlen::bindings {
 namespace {
 
 /// The dtype that NumPy gives the kinds that were seen, where the carrier alone does not tell.
-py::object natural(const py::array& values, Kinds seen) {
+py::object natural(const py::array& values, Kinds kinds) {
   const Kinds floats = kHalf | kind_bit(Number::f32) | kind_bit(Number::f64);
   const auto carrier = *number_of(fields_of(values.ptr())->descr);
   const Kinds own =
       kind_bit(Number::boolean) | kind_bit(carrier) | (carrier == Number::f64 ? kind_bit(Number::i64) : 0);
   // An int64 that is there makes int64, and a large int uint64: exact where NumPy would go to float64.
-  if ((seen & ~own) == 0 || (carrier == Number::u64 && (seen & floats) == 0)) return values;
+  if ((kinds & ~own) == 0 || (carrier == Number::u64 && (kinds & floats) == 0)) return values;
   py::list types;
   for (unsigned i = 0; i <= static_cast<unsigned>(Number::f64); ++i) {
-    if ((seen & (1U << i)) != 0) types.append(dtype_of(static_cast<Number>(i)));
+    if ((kinds & (1U << i)) != 0) types.append(dtype_of(static_cast<Number>(i)));
   }
-  if ((seen & kHalf) != 0) types.append(py::dtype("float16"));
+  if ((kinds & kHalf) != 0) types.append(py::dtype("float16"));
   const py::object dtype = numpy("result_type")(*types);
   return values.attr("astype")(dtype, py::arg("copy") = false);
 }
@@ -65,10 +65,10 @@ py::object from_leaves(PyObject* root, const Shape& shape, const Request& reques
     Walker walker(shape, request.want, request.name);
     try {
       py::array values = walker.run(root, floats);
-      const bool any_float = (walker.seen() & (kHalf | kind_bit(Number::f32) | kind_bit(Number::f64))) != 0;
+      const bool any_float = (walker.kinds() & (kHalf | kind_bit(Number::f32) | kind_bit(Number::f64))) != 0;
       if (floats && !any_float) raise_wide(root, shape, request);
       if (request.want.narrow || request.want.number) return values;
-      return natural(values, walker.seen());
+      return natural(values, walker.kinds());
     } catch (const Misfit& misfit) {
       // Integers that fit no integer type are still fine beside floats: once more, all as floats.
       if (misfit.why != Misfit::Why::signs || floats) raise_misfit(misfit, root, shape, request);
@@ -91,9 +91,9 @@ py::object read_lists(PyObject* root, int depth, const Request& request) {
   py::object values = shape.any_array && (shape.any_block || !shape.any_list)
                           ? from_array_rows(root, shape, request)
                           : from_leaves(root, shape, request);
-  if (given(request.dtype.ptr())) values = cast_checked(values, shape, request);
+  if (is_given(request.dtype.ptr())) values = cast_checked(values, shape, request);
   py::list levels;
-  for (NewLevel& level : shape.levels) levels.append(std::move(level).done());
+  for (NewLevel& level : shape.levels) levels.append(std::move(level).finish());
   return py::make_tuple(values, levels);
 }
 
@@ -103,16 +103,16 @@ constexpr Signature<6> kFromLists{"from_lists", {"lists", "depth", "dtype", "nar
 
 py::object from_lists(const Arguments<6>& args) {
   Request request;
-  const std::string name = given(args[4]) ? py::cast<std::string>(args[4]) : "values";
+  const std::string name = is_given(args[4]) ? py::cast<std::string>(args[4]) : "values";
   request.name = name.c_str();
   request.want.narrow = args[3] != nullptr && truth_of(args[3], "narrow");
-  if (given(args[2])) {
+  if (is_given(args[2])) {
     if (request.want.narrow) raise_value("narrow", "a dtype was given too");
     request.dtype = dtype_given(args[2]);
     request.want.number = number_of(request.dtype.ptr());
   }
   const int depth =
-      given(args[1]) ? static_cast<int>(std::min<std::int64_t>(int_of(args[1], "depth"), 1000)) : -1;
+      is_given(args[1]) ? static_cast<int>(std::min<std::int64_t>(int_of(args[1], "depth"), 1000)) : -1;
   PyObject* root = args[0];
   const bool array = is_array(root, Api::get());
   if (never_a_number(root) || is_number(root) || (array && fields_of(root)->nd == 0)) {

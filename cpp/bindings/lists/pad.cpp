@@ -17,15 +17,15 @@
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
-/// What stands where no data is; `held` owns its bytes, or `plain` holds them.
+/// What stands where no data is; `row_fill` owns its bytes, or `plain` holds them.
 struct Fill16 {
-  Fill held;
+  Fill row_fill;
   alignas(16) std::byte plain[16] = {};
   FillPattern pattern;
 };
@@ -42,10 +42,10 @@ bool plain_fill(PyObject* fill, const Pieces& pieces, Fill16& out) {
   const auto number = number_of(pieces.descr());
   if (!number) return false;
   std::byte carrier[8];
-  std::int64_t whole = 0;
+  std::int64_t integer = 0;
   Number from = Number::i64;
-  if (PyLong_CheckExact(fill) && short_int(fill, whole)) {
-    std::memcpy(carrier, &whole, sizeof(whole));
+  if (PyLong_CheckExact(fill) && short_int(fill, integer)) {
+    std::memcpy(carrier, &integer, sizeof(integer));
   } else if (PyFloat_CheckExact(fill)) {
     const double value = PyFloat_AS_DOUBLE(fill);
     std::memcpy(carrier, &value, sizeof(value));
@@ -65,8 +65,8 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
   const auto given_fill = py::reinterpret_borrow<py::object>(fill);
   const auto dtype = py::reinterpret_borrow<py::dtype>(pieces.descr());
   const Extents row(pieces.shape() + 1, pieces.shape() + pieces.nd());
-  out.held = fill_of(given_fill, dtype, row, "fill");
-  out.pattern = FillPattern(out.held.data(), out.held.period());
+  out.row_fill = fill_of(given_fill, dtype, row, "fill");
+  out.pattern = FillPattern(out.row_fill.data(), out.row_fill.period());
 }
 
 std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
@@ -96,7 +96,7 @@ void check_bytes(std::int64_t count, std::int64_t slots, std::int64_t width, std
 }
 
 /// What list2dense was asked for.
-struct Asked {
+struct PadRequest {
   Side side, cut;
   std::int64_t max_len, round_to, max_bytes;
   bool with_mask;
@@ -106,41 +106,42 @@ struct Asked {
 };
 
 /// Arrays that lie on a device.
-py::object pad_there(const py::sequence& list, const Asked& asked) {
-  if (asked.fill == Py_None) raise_type("fill", "expected a value, got None");
-  const JoinedRows joined = join_there(list, "arrays", asked.dtype);
-  const Place place = place_of(joined.values);
-  const Rows rows = rows_of(joined.values);
-  Level& level = LevelRef::in(joined.level);
-  const std::int64_t kept = std::min(level.stats().longest, asked.max_len);
-  const std::int64_t slots = slots_for(kept, asked.round_to);
-  check_bytes(level.count(), slots, rows.width, asked.max_bytes);
-  const Extents row(joined.values.shape() + 1, joined.values.shape() + joined.values.ndim());
+py::object pad_there(const py::sequence& list, const PadRequest& request) {
+  if (request.fill == Py_None) raise_type("fill", "expected a value, got None");
+  const JoinedRows input = join_there(list, "arrays", request.dtype);
+  const Place place = place_of(input.values);
+  const Rows rows = rows_of(input.values);
+  Level& level = LevelRef::unwrap(input.level);
+  const std::int64_t length = std::min(level.stats().longest, request.max_len);
+  const std::int64_t slots = slots_for(length, request.round_to);
+  check_bytes(level.count(), slots, rows.width, request.max_bytes);
+  const Extents row(input.values.shape() + 1, input.values.shape() + input.values.ndim());
   Extents shape{level.count(), slots};
   shape.append(row.begin(), row.end());
-  const py::dtype dtype = joined.values.dtype();
-  const Fill pattern = fill_of(or_none(asked.fill), dtype, row, "fill");
-  py::array out = out_at(place, asked.out, dtype, shape, {joined.values});
+  const py::dtype dtype = input.values.dtype();
+  const Fill pattern = fill_of(or_none(request.fill), dtype, row, "fill");
+  py::array out = out_at(place, request.out, dtype, shape, {input.values});
   py::object keep;
   const cuda::Fill fill =
       fill_at(place, pattern.data(), pattern.period() > 0 ? pattern.period() : rows.width, rows.width, keep);
   Padding how;
-  how.side = asked.side;
-  how.cut = asked.cut;
+  how.side = request.side;
+  how.cut = request.cut;
   how.fill = fill.data;
   how.period = fill.period;
-  how.keeps = &kept;
-  const Offsets there = offsets_at(place, level);
+  how.keeps = &length;
+  const Offsets level_ends = offsets_at(place, level);
   const Range all{0, level.count()};
-  cuda::PadMore more;
+  cuda::PadMore extras;
   py::object mask;
-  if (asked.with_mask) {
+  if (request.with_mask) {
     py::array marks = empty_at(place, py::dtype::of<bool>(), {level.count(), slots});
-    more.mask = bytes(marks);
+    extras.mask = bytes(marks);
     mask = std::move(marks);
   }
-  place.check(place.kernels->pad(place.stream, &there, 1, all, rows, &slots, how, more, bytes(out)), "pad");
-  if (!asked.with_mask) return out;
+  place.check(place.kernels->pad(place.stream, &level_ends, 1, all, rows, &slots, how, extras, bytes(out)),
+              "pad");
+  if (!request.with_mask) return out;
   return py::make_tuple(out, mask);
 }
 
@@ -166,11 +167,11 @@ constexpr Signature<kPadArguments> kListToDense{"list2dense",
 py::object list2dense(const Arguments<kPadArguments>& args) {
   const Side side = side_or_right(args[kSide], "padding_side");
   const Side cut = side_or_right(args[kTruncate], "truncate");
-  const std::int64_t max_len = given(args[kMaxLen]) ? int_of(args[kMaxLen], "max_len") : INT64_MAX;
+  const std::int64_t max_len = is_given(args[kMaxLen]) ? int_of(args[kMaxLen], "max_len") : INT64_MAX;
   if (max_len < 0) raise_value("max_len", "must not be negative, got " + std::to_string(max_len));
   const std::int64_t round_to = args[kRoundTo] != nullptr ? int_of(args[kRoundTo], "round_to") : 1;
   const std::int64_t max_bytes =
-      given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
+      is_given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
   if (max_bytes < 0) raise_value("max_bytes", "must not be negative, got " + std::to_string(max_bytes));
   const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask], "mask");
   const py::object dtype = dtype_given(args[kDtype]);
@@ -195,17 +196,17 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   for (int axis = 1; axis < pieces.nd(); ++axis) shape[axis + 1] = pieces.shape()[axis];
   check_bytes(count, shape[1], pieces.width(), max_bytes);
   if (max_len < pieces.longest()) cut_pieces(pieces.data(), count, max_len, pieces.width(), cut);
-  py::object out = given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
-                                     : empty(pieces.descr(), pieces.nd() + 1, shape);
+  py::object out = is_given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
+                                        : empty(pieces.descr(), pieces.nd() + 1, shape);
   const std::int64_t slots = shape[1];
   py::object mask;
   if (with_mask) mask = empty(dtype_of(Number::boolean).ptr(), 2, shape);
   const std::int64_t bytes = count * slots * pieces.width();
   {
-    std::optional<Unlocked> unlocked;
+    std::optional<GilRelease> gil_release;
     if (may_unlock(bytes, count)) {
       pieces.hold();
-      unlocked.emplace(bytes);
+      gil_release.emplace(bytes);
     }
     pad_pieces(pieces.data(), count, slots, pieces.width(), side, fill.pattern, memory_of(out));
     if (with_mask) mask_pieces(pieces.data(), count, slots, side, memory_of(mask));

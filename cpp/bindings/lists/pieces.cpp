@@ -35,7 +35,7 @@ void prefetch(PyObject* const* items, Py_ssize_t i, Py_ssize_t count, const Api&
 Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets,
                bool drop_empty)
     : items_(items),
-      given_(count),
+      input_count_(count),
       count_(count),
       shape_(kNoShape),
       pieces_(reinterpret_cast<Piece*>(in_place_)) {
@@ -94,19 +94,20 @@ bool Pieces::collect(PyObject* const* items, std::int64_t* offsets) {
 
 void Pieces::hold() {
   if (!keep_.empty()) return;
-  keep_.reserve(static_cast<std::size_t>(given_));
-  for (std::int64_t i = 0; i < given_; ++i) keep_.push_back(py::reinterpret_borrow<py::object>(items_[i]));
+  keep_.reserve(static_cast<std::size_t>(input_count_));
+  for (std::int64_t i = 0; i < input_count_; ++i)
+    keep_.push_back(py::reinterpret_borrow<py::object>(items_[i]));
 }
 
 void Pieces::space(std::int64_t gap, std::vector<std::int64_t>& offsets) {
-  const auto most = 2 * static_cast<std::size_t>(count_) + 1;
+  const auto size_limit = 2 * static_cast<std::size_t>(count_) + 1;
   gap_.resize(static_cast<std::size_t>(gap * width_));
-  offsets.resize(most + 1);
+  offsets.resize(size_limit + 1);
   offsets[0] = 0;
-  auto spaced = std::make_unique_for_overwrite<Piece[]>(most);
-  count_ = space_pieces(pieces_, count_, {gap_.data(), gap}, spaced.get(), offsets.data() + 1);
+  auto new_pieces = std::make_unique_for_overwrite<Piece[]>(size_limit);
+  count_ = space_pieces(pieces_, count_, {gap_.data(), gap}, new_pieces.get(), offsets.data() + 1);
   total_ = offsets[static_cast<std::size_t>(count_)];
-  heap_ = std::move(spaced);
+  heap_ = std::move(new_pieces);
   pieces_ = heap_.get();
 }
 
@@ -128,10 +129,10 @@ py::array Pieces::flat(const std::int64_t* offsets, PyObject* out) {
   shape[0] = total_;
   py::array to = out == nullptr ? empty(descr_, nd_, shape) : checked_out(out, *this, nd_, shape, -1);
   const std::int64_t bytes = total_ * width_;
-  std::optional<Unlocked> unlocked;
+  std::optional<GilRelease> gil_release;
   if (may_unlock(bytes, count_)) {
     hold();
-    unlocked.emplace(bytes);
+    gil_release.emplace(bytes);
   }
   concat_pieces(pieces_, {offsets + 1, count_}, width_,
                 reinterpret_cast<std::byte*>(fields_of(to.ptr())->data));
@@ -157,16 +158,17 @@ py::array checked_out(PyObject* out, const Pieces& pieces, int nd, Py_intptr_t* 
     raise_type("out", "has dtype " + std::string(py::str(py::handle(array->descr))) + ", but " +
                           std::string(py::str(py::handle(descr))) + " is needed");
   }
-  constexpr int kNeeded = Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_;
-  if ((array->flags & kNeeded) != kNeeded) raise_value("out", "must be writeable and C-contiguous");
+  constexpr int kRequiredFlags = Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_;
+  if ((array->flags & kRequiredFlags) != kRequiredFlags)
+    raise_value("out", "must be writeable and C-contiguous");
   if (wider >= 0) shape[wider] = array->dimensions[wider];
-  auto given = py::reinterpret_borrow<py::array>(out);
-  const Memory memory(given);
+  auto result = py::reinterpret_borrow<py::array>(out);
+  const Memory memory(result);
   for (std::int64_t i = 0; i < pieces.count(); ++i) {
     const Piece& piece = pieces.data()[i];
     if (memory.meets({piece.data, piece.data + piece.rows * pieces.width()})) raise_overlap("out");
   }
-  return given;
+  return result;
 }
 
 }  // namespace varlen::bindings

@@ -51,7 +51,7 @@ class Pieces {
 
   static constexpr Py_ssize_t kInPlace = 128;
   PyObject* const* items_;
-  std::int64_t given_;
+  std::int64_t input_count_;
   std::int64_t count_;
   std::int64_t total_ = 0;
   std::int64_t longest_ = 0;

@@ -5,7 +5,7 @@
 #include "pieces.hpp"
 #include "support/arrays.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
@@ -36,9 +36,9 @@ struct ArrayRows {
 };
 
 /// Refuses integers beside floats that float32 does not hold.
-void refuse_rounded(const ArrayRows& found, const char* name) {
-  for (std::size_t i = 0; i < found.rows.size(); ++i) {
-    const auto row = py::reinterpret_borrow<py::object>(found.rows[i]);
+void refuse_rounded(const ArrayRows& array_rows, const char* name) {
+  for (std::size_t i = 0; i < array_rows.rows.size(); ++i) {
+    const auto row = py::reinterpret_borrow<py::object>(array_rows.rows[i]);
     const auto number = number_of(fields_of(row.ptr())->descr);
     if (!number) continue;
     const py::array flat = numpy("ascontiguousarray")(row).attr("reshape")(-1);
@@ -46,7 +46,7 @@ void refuse_rounded(const ArrayRows& found, const char* name) {
     const std::int64_t bad = first_rounded(*number, data, width_of(*number), flat.size(), Number::f32);
     if (bad < 0) continue;
     const std::string path =
-        path_of(found.shape, found.shape.depth() - 1, static_cast<std::int64_t>(i), name);
+        path_of(array_rows.shape, array_rows.shape.depth() - 1, static_cast<std::int64_t>(i), name);
     raise_rounded(path + "[" + std::to_string(bad) + "]", flat.attr("item")(bad), "float32");
   }
 }
@@ -55,11 +55,11 @@ py::array flat_of(const py::object& values) {
   return values.attr("reshape")(-1).cast<py::array>();
 }
 
-py::object reshaped(const py::array& flat, const py::object& like) {
+py::object reshape_like(const py::array& flat, const py::object& like) {
   return like.attr("ndim").cast<int>() == 1 ? py::object(flat) : flat.attr("reshape")(like.attr("shape"));
 }
 
-py::object narrowed(const py::object& values, const Request& request) {
+py::object narrow_to(const py::object& values, const Request& request) {
   py::object from = values;
   const std::string kind = values.attr("dtype").attr("kind").cast<std::string>();
   if (kind == "f" && fields_of(values.ptr())->nd > 0 && !number_of(fields_of(values.ptr())->descr)) {
@@ -72,11 +72,11 @@ py::object narrowed(const py::object& values, const Request& request) {
   writer.begin(carrier_of(*number));
   try {
     writer.put(*number, data_of(flat), width_of(*number), flat.size());
-    return reshaped(writer.finish(), values);
+    return reshape_like(writer.finish(), values);
   } catch (const Misfit&) {
-    const std::string least = py::str(py::float_(numpy("nanmin")(flat)));
+    const std::string minimum = py::str(py::float_(numpy("nanmin")(flat)));
     const std::string greatest = py::str(py::float_(numpy("nanmax")(flat)));
-    raise_value("Cannot store range [" + least + ", " + greatest +
+    raise_value("Cannot store range [" + minimum + ", " + greatest +
                 "] as np.float32 (the only supported float dtype).");
   }
 }
@@ -98,7 +98,7 @@ py::object by_number(const py::object& values, Number from, const Shape& shape, 
         flat.size() / std::max<std::int64_t>(1, fields_of(values.ptr())->dimensions[0]);
     raise_unfit(path_to(shape, bad, per_row, request.name), flat.attr("item")(bad), request.dtype);
   }
-  return reshaped(out, values);
+  return reshape_like(out, values);
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
         number_of(fields_of(wide.ptr())->descr) ? cast_checked(wide, shape, native) : wide;
     return exact.attr("astype")(request.dtype, py::arg("copy") = false);
   }
-  const auto raise_lost = [&](const py::object& lost) {
-    const auto place = numpy("argmax")(lost).cast<std::int64_t>();
+  const auto raise_lost = [&](const py::object& mismatch) {
+    const auto place = numpy("argmax")(mismatch).cast<std::int64_t>();
     const std::int64_t per_row =
         values.attr("size").cast<std::int64_t>() / fields_of(values.ptr())->dimensions[0];
     const py::object leaf = flat_of(values).attr("__getitem__")(place);
@@ -141,9 +141,9 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
   };
   if (kind == to && (to == 'M' || to == 'm')) {  // a finer unit ends sooner, a coarser one cuts
     py::object out = values.attr("astype")(request.dtype);
-    const py::object back = out.attr("astype")(source).attr("view")("i8");
-    const py::object lost = numpy("not_equal")(back, values.attr("view")("i8"));
-    if (lost.attr("any")().cast<bool>()) raise_lost(lost);
+    const py::object round_trip = out.attr("astype")(source).attr("view")("i8");
+    const py::object mismatch = numpy("not_equal")(round_trip, values.attr("view")("i8"));
+    if (mismatch.attr("any")().cast<bool>()) raise_lost(mismatch);
     return out;
   }
   const py::object silent = numpy("errstate")(py::arg("over") = "ignore");
@@ -157,22 +157,22 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
   }
   silent.attr("__exit__")(py::none(), py::none(), py::none());
   if (to == 'f' || to == 'c' || user_type) {
-    const py::object lost = numpy("isfinite")(values) & ~numpy("isfinite")(out);
-    if (lost.attr("any")().cast<bool>()) raise_lost(lost);
+    const py::object mismatch = numpy("isfinite")(values) & ~numpy("isfinite")(out);
+    if (mismatch.attr("any")().cast<bool>()) raise_lost(mismatch);
   }
   return out;
 }
 
 py::object from_array_rows(PyObject* root, const Shape& shape, const Request& request) {
-  ArrayRows found{shape, request.name, {}};
-  found.gather(root, shape.depth());
-  const std::vector<PyObject*>& rows = found.rows;
+  ArrayRows array_rows{shape, request.name, {}};
+  array_rows.gather(root, shape.depth());
+  const std::vector<PyObject*>& rows = array_rows.rows;
   std::vector<std::int64_t> offsets(rows.size() + 1);
   Pieces pieces(rows.data(), static_cast<Py_ssize_t>(rows.size()), request.name, offsets.data());
   py::array out = pieces.flat(offsets.data(), nullptr);
   if (!request.want.narrow) return out;
-  if (out.dtype().kind() == 'f') refuse_rounded(found, request.name);
-  return narrowed(out, request);
+  if (out.dtype().kind() == 'f') refuse_rounded(array_rows, request.name);
+  return narrow_to(out, request);
 }
 
 }  // namespace varlen::bindings

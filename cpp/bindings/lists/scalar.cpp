@@ -37,10 +37,10 @@ const std::array<ScalarType, 13>& scalar_types() {
 /// Whether an int is this double; an infinite one is refused later, as beyond the range. No Python code runs.
 bool equals(PyObject* integer, double value) {
   if (std::isinf(value)) return true;
-  const auto whole = py::reinterpret_steal<py::object>(PyLong_FromDouble(value));
-  const auto same =
-      py::reinterpret_steal<py::object>(PyLong_Type.tp_richcompare(integer, whole.ptr(), Py_EQ));
-  return same.ptr() == Py_True;
+  const auto integer_value = py::reinterpret_steal<py::object>(PyLong_FromDouble(value));
+  const auto equality =
+      py::reinterpret_steal<py::object>(PyLong_Type.tp_richcompare(integer, integer_value.ptr(), Py_EQ));
+  return equality.ptr() == Py_True;
 }
 
 PyTypeObject* half_type() {
@@ -50,10 +50,10 @@ PyTypeObject* half_type() {
 
 }  // namespace
 
-void Walker::whole(PyObject* integer) {
+void Walker::put_integer(PyObject* integer) {
   int overflow = 0;
   const std::int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
-  seen_ |= kind_bit(Number::i64);
+  kinds_ |= kind_bit(Number::i64);
   if (overflow == 0) {
     writer_.put(Number::i64, reinterpret_cast<const std::byte*>(&value), 8, 1);
     return;
@@ -68,28 +68,28 @@ void Walker::whole(PyObject* integer) {
   if (want_.number ? *want_.number < Number::f32 : writer_.carrier() != Number::f64) {
     throw Misfit{writer_.position(), want_.number ? Misfit::Why::target : Misfit::Why::signs};
   }
-  const double rounded = PyLong_AsDouble(integer);
-  if (rounded == -1.0 && PyErr_Occurred()) {
+  const double float_value = PyLong_AsDouble(integer);
+  if (float_value == -1.0 && PyErr_Occurred()) {
     PyErr_Clear();
     throw Misfit{writer_.position(), want_.narrow ? Misfit::Why::float32 : Misfit::Why::target};
   }
-  if (!want_.number && !equals(integer, want_.narrow ? static_cast<float>(rounded) : rounded)) {
+  if (!want_.number && !equals(integer, want_.narrow ? static_cast<float>(float_value) : float_value)) {
     throw Misfit{writer_.position(), Misfit::Why::rounded};
   }
-  put_float(rounded);
+  put_float(float_value);
 }
 
 void Walker::scalar(PyObject* object) {
   const Api& api = Api::get();
-  for (const ScalarType& known : scalar_types()) {
-    if (Py_TYPE(object) != known.type) continue;
+  for (const ScalarType& entry : scalar_types()) {
+    if (Py_TYPE(object) != entry.type) continue;
     std::byte value[8];
     api.PyArray_ScalarAsCtype_(object, value);
-    seen_ |= kind_bit(known.number);
-    return writer_.put(known.number, value, 8, 1);
+    kinds_ |= kind_bit(entry.number);
+    return writer_.put(entry.number, value, 8, 1);
   }
   if (Py_TYPE(object) == half_type()) {
-    seen_ |= kHalf;
+    kinds_ |= kHalf;
     return put_float(PyFloat_AsDouble(object));
   }
   if (is_array(object, api) && fields_of(object)->nd == 0 && !holds_objects(fields_of(object)->descr)) {
@@ -116,7 +116,7 @@ void Walker::array_row(PyObject* array) {
     raise_value(path(), "an array of " + std::to_string(fields->nd) + " dimensions among lists of numbers");
   }
   if (const auto number = number_of(fields->descr)) {
-    seen_ |= kind_bit(*number);
+    kinds_ |= kind_bit(*number);
     const std::int64_t stride = fields->nd == 0 ? 0 : fields->strides[0];
     return writer_.put(*number, reinterpret_cast<const std::byte*>(fields->data), stride, count);
   }
@@ -128,9 +128,9 @@ void Walker::array_row(PyObject* array) {
   const auto self = py::reinterpret_borrow<py::object>(array);
   const py::object native =
       half ? py::object(py::dtype::of<float>()) : self.attr("dtype").attr("newbyteorder")("=");
-  const Kinds before = seen_;
+  const Kinds old_kinds = kinds_;
   array_row(py::object(self.attr("astype")(native)).ptr());
-  if (half) seen_ = before | kHalf;
+  if (half) kinds_ = old_kinds | kHalf;
 }
 
 }  // namespace varlen::bindings

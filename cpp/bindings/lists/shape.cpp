@@ -19,9 +19,9 @@ int probe(PyObject* list, int level, const char* name) {
   for (Py_ssize_t i = 0; i < items.size; ++i) {
     PyObject* child = items.data[i];
     if (is_list(child)) {
-      const int below = probe(child, level + 1, name);
-      if (below >= 0) return below;
-      deepest = std::max(deepest, -1 - below);
+      const int child_depth = probe(child, level + 1, name);
+      if (child_depth >= 0) return child_depth;
+      deepest = std::max(deepest, -1 - child_depth);
     } else if (is_array(child, api)) {
       if (fields_of(child)->nd == 0) return level;
       if (holds_objects(fields_of(child)->descr)) throw NeedsPython{};
@@ -47,26 +47,26 @@ class LevelWalk {
       for (Py_ssize_t i = 0; i < items.size; ++i) walk(items.data[i], steps - 1);
       return;
     }
-    constexpr Py_ssize_t kAhead = 16;
-    std::int64_t* ends = offsets_ + at_ + 1;
+    constexpr Py_ssize_t kPrefetch = 16;
+    std::int64_t* ends = offsets_ + index_ + 1;
     for (Py_ssize_t i = 0; i < items.size; ++i) {
       PyObject* child = items.data[i];
-      if (i + kAhead < items.size) ask_for(items.data[i + kAhead]);
+      if (i + kPrefetch < items.size) ask_for(items.data[i + kPrefetch]);
       if (PyList_CheckExact(child)) [[likely]] {
         const Py_ssize_t size = PyList_GET_SIZE(child);
-        seen_ |= size;
+        size_bits_ |= size;
         total_ += size;
       } else {
-        total_ += length(child, at_ + i);
+        total_ += length(child, index_ + i);
       }
       ends[i] = total_;
     }
-    at_ += items.size;
+    index_ += items.size;
   }
 
   void finish() {
     if (!last_) return;
-    shape_.any_list = seen_ != 0;
+    shape_.any_list = size_bits_ != 0;
     shape_.total = total_;
   }
 
@@ -74,7 +74,7 @@ class LevelWalk {
   std::int64_t length(PyObject* child, std::int64_t place) {
     if (is_list(child)) {
       const Py_ssize_t size = items_of(child).size;
-      seen_ |= size;
+      size_bits_ |= size;
       return size;
     }
     const Api& api = Api::get();
@@ -108,9 +108,9 @@ class LevelWalk {
   bool last_;
   std::int64_t* offsets_;
   const char* name_;
-  std::int64_t at_ = 0;
+  std::int64_t index_ = 0;
   std::int64_t total_ = 0;
-  std::int64_t seen_ = 0;
+  std::int64_t size_bits_ = 0;
 };
 
 }  // namespace

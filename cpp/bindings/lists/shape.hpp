@@ -13,12 +13,12 @@
 
 namespace varlen::bindings {
 
-/// Asks for the line of memory at `at`, which is read later.
-inline void ask_for(const void* at) noexcept {
+/// Asks for the line of memory at `address`, which is read later.
+inline void ask_for(const void* address) noexcept {
 #if defined(__GNUC__)
-  __builtin_prefetch(at);
+  __builtin_prefetch(address);
 #else
-  (void)at;
+  (void)address;
 #endif
 }
 

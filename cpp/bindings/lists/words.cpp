@@ -14,8 +14,8 @@ namespace {
 
 /// The id of a word, a new one where it was not met before.
 std::int64_t id_of(PyObject* word, PyObject* vocabulary) {
-  if (PyObject* known = PyDict_GetItemWithError(vocabulary, word)) {
-    const std::int64_t id = PyLong_AsLongLong(known);
+  if (PyObject* entry = PyDict_GetItemWithError(vocabulary, word)) {
+    const std::int64_t id = PyLong_AsLongLong(entry);
     if (id == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
     return id;
   }
@@ -31,14 +31,14 @@ std::int64_t id_of(PyObject* word, PyObject* vocabulary) {
 constexpr Signature<4> kFromWords{"from_words", {"lists", "vocabulary", "depth", "name"}, 2, 3};
 
 py::object from_words(const Arguments<4>& args) {
-  const std::string name = given(args[3]) ? py::cast<std::string>(args[3]) : "values";
+  const std::string name = is_given(args[3]) ? py::cast<std::string>(args[3]) : "values";
   if (PyDict_CheckExact(args[1]) == 0) raise_type("vocabulary", "expected a dict, got " + type_name(args[1]));
   refuse_cycles(args[0], name);
   const py::object root = plain_copy(args[0]);
   if (PyList_Check(root.ptr()) == 0 && PyTuple_Check(root.ptr()) == 0) {
     raise_type(name, "expected a list or tuple, got " + type_name(args[0]));
   }
-  const int depth = given(args[2]) && int_of(args[2], "depth") >= 0
+  const int depth = is_given(args[2]) && int_of(args[2], "depth") >= 0
                         ? static_cast<int>(int_of(args[2], "depth"))
                         : depth_of(root.ptr(), name.c_str());
   Shape shape = shape_of(root.ptr(), depth, name.c_str());
@@ -53,7 +53,7 @@ py::object from_words(const Arguments<4>& args) {
     to[i] = id_of(leaf, args[1]);
   }
   py::list levels;
-  for (NewLevel& level : shape.levels) levels.append(std::move(level).done());
+  for (NewLevel& level : shape.levels) levels.append(std::move(level).finish());
   return py::make_tuple(ids, levels);
 }
 

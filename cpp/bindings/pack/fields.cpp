@@ -46,20 +46,20 @@ bool is_kept(py::handle object) {
          number_of(array->descr) == Number::i64;
 }
 
-/// One of the three, kept or copied, with as many entries as there are `of` the block; below 0 any count.
-py::array field_of(py::handle object, const char* argument, std::int64_t count, const char* of) {
-  const bool kept = is_kept(object);
-  py::array field = kept ? py::reinterpret_borrow<py::array>(object) : as_own_ints(object, argument).keep;
+/// One of the three, kept or copied, with as many entries as there are `unit` the block; below 0 any count.
+py::array field_of(py::handle object, const char* argument, std::int64_t count, const char* unit) {
+  const bool is_own = is_kept(object);
+  py::array field = is_own ? py::reinterpret_borrow<py::array>(object) : as_own_ints(object, argument).keep;
   if (count >= 0 && field.size() != count) {
-    raise_value(argument, text(field.size()) + " entries for a block of " + text(count) + " " + of);
+    raise_value(argument, text(field.size()) + " entries for a block of " + text(count) + " " + unit);
   }
-  return kept ? field : frozen(std::move(field));
+  return is_own ? field : frozen(std::move(field));
 }
 
 /// Refuses to count to a length that no memory holds.
 void refuse_long(std::int64_t longest, const char* argument) {
-  std::int64_t used = 0;
-  padded_bytes(argument, dtype_of(Number::i64), {longest}, default_max_bytes(), used);
+  std::int64_t total_bytes = 0;
+  padded_bytes(argument, dtype_of(Number::i64), {longest}, default_max_bytes(), total_bytes);
 }
 
 /// How many of the lengths are above each step.
@@ -71,8 +71,8 @@ py::array sizes_of(const py::array& lengths, std::int64_t steps) {
 }
 
 /// The same as it was given.
-py::array checked_sizes(py::handle given, const py::array& lengths, std::int64_t steps) {
-  py::array result = field_of(given, "size_at_t", steps, "steps");
+py::array checked_sizes(py::handle input, const py::array& lengths, std::int64_t steps) {
+  py::array result = field_of(input, "size_at_t", steps, "steps");
   const std::int64_t* sizes = numbers_of(result);
   const std::int64_t longest = lengths.size() > 0 ? *numbers_of(lengths) : 0;
   if (result.size() < longest) {
@@ -106,7 +106,7 @@ PlacedSteps::PlacedSteps(const Place& place, const PackFields& fields, bool padd
     : view{fields.size_at_t.size(), fields.lengths.size(), {}, total} {
   if (padded) return;
   packed = Level::from_lengths(fields.size_at_t, "size_at_t");
-  view.packed = offsets_at(place, LevelRef::in(packed));
+  view.packed = offsets_at(place, LevelRef::unwrap(packed));
 }
 
 PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties) {
@@ -114,7 +114,7 @@ PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties) {
   PackFields result{empty_ints(longest), empty_ints(level.count), empty_ints(level.count)};
   Scratch<std::int64_t> room(longest + 1);
   {
-    const Unlocked unlocked(24 * level.count + 16 * longest);
+    const GilRelease gil_release(24 * level.count + 16 * longest);
     pack_order(level, ties, longest, ints(result.lengths), ints(result.indices), ints(result.size_at_t),
                room.data());
   }
@@ -126,18 +126,18 @@ PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle i
                           std::int64_t columns) {
   PackFields result;
   result.lengths = field_of(lengths, "lengths", columns, "columns");
-  const std::int64_t* sorted = numbers_of(result.lengths);
+  const std::int64_t* sorted_lengths = numbers_of(result.lengths);
   const std::int64_t n = result.lengths.size();
-  refuse_lengths(pack_check_lengths(sorted, n, steps < 0 ? INT64_MAX : steps), steps);
-  const std::int64_t longest = n > 0 ? sorted[0] : 0;
+  refuse_lengths(pack_check_lengths(sorted_lengths, n, steps < 0 ? INT64_MAX : steps), steps);
+  const std::int64_t longest = n > 0 ? sorted_lengths[0] : 0;
   if (size_at_t.is_none()) {
     result.size_at_t = sizes_of(result.lengths, steps < 0 ? longest : steps);
   } else {
     result.size_at_t = checked_sizes(size_at_t, result.lengths, steps);
   }
   result.indices = field_of(indices, "indices", n, "columns");
-  Scratch<std::uint8_t> seen(n);
-  refuse_indices(pack_check_indices(numbers_of(result.indices), n, seen.data()), n);
+  Scratch<std::uint8_t> marks(n);
+  refuse_indices(pack_check_indices(numbers_of(result.indices), n, marks.data()), n);
   return result;
 }
 

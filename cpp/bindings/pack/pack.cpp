@@ -19,10 +19,10 @@ namespace varlen::bindings {
 namespace {
 
 std::int64_t max_bytes_of(PyObject* argument) {
-  if (!given(argument)) return default_max_bytes();
-  const std::int64_t most = int_of(argument, "max_bytes");
-  if (most < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(most));
-  return most;
+  if (!is_given(argument)) return default_max_bytes();
+  const std::int64_t limit = int_of(argument, "max_bytes");
+  if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
+  return limit;
 }
 
 py::tuple result(const py::array& data, const PackFields& fields) {
@@ -36,14 +36,14 @@ struct PackBlock {
   Fill fill;
 
   PackBlock(const Place& place, const py::dtype& dtype, const Extents& row, Offsets level,
-            std::int64_t longest, Ties ties, PyObject* filled, PyObject* max_bytes) {
+            std::int64_t longest, Ties ties, PyObject* given_fill, PyObject* max_bytes) {
     Extents shape{longest, level.count};
     shape.append(row.begin(), row.end());
-    std::int64_t used = 0;
-    const std::int64_t most = max_bytes_of(max_bytes);
-    padded_bytes("size_at_t", py::dtype::of<std::int64_t>(), {longest}, most, used);
-    padded_bytes("data", dtype, shape, most, used);
-    fill = fill_of(or_none(filled), dtype, row, "fill");
+    std::int64_t total_bytes = 0;
+    const std::int64_t limit = max_bytes_of(max_bytes);
+    padded_bytes("size_at_t", py::dtype::of<std::int64_t>(), {longest}, limit, total_bytes);
+    padded_bytes("data", dtype, shape, limit, total_bytes);
+    fill = fill_of(or_none(given_fill), dtype, row, "fill");
     fields = pack_order_of(level, longest, ties);
     data = empty_at(place, dtype, shape);
   }
@@ -77,24 +77,25 @@ py::object list2padded(const Arguments<4>& args) {
       py::reinterpret_steal<py::object>(PySequence_Fast(args[0], "seqs: expected a list of arrays"));
   if (!list) throw py::error_already_set();
   if (lie_on_device(list)) {
-    const JoinedRows joined = join_there(list, "seqs");
-    return to_padded(PackSource(outside(joined.values).ptr(), joined.level.ptr()), args[1], args[2], args[3]);
+    const JoinedRows input = join_there(list, "seqs");
+    return to_padded(PackSource(export_result(input.values).ptr(), input.level.ptr()), args[1], args[2],
+                     args[3]);
   }
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel lengths(count);
   Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "seqs", lengths.offsets());
-  if (given(args[2])) pieces.hold();  // Python code may run, and change the list
+  if (is_given(args[2])) pieces.hold();  // Python code may run, and change the list
   const Offsets level = lengths.view();
   const Extents row = count == 0 ? Extents{0} : Extents(pieces.shape() + 1, pieces.shape() + pieces.nd());
   const auto dtype = count == 0 ? dtype_of(Number::f32) : py::reinterpret_borrow<py::dtype>(pieces.descr());
   PackBlock block({}, dtype, row, level, pieces.longest(), ties, args[2], args[3]);
   Scratch<const std::byte*> rows(count);
   {
-    std::optional<Unlocked> unlocked;
+    std::optional<GilRelease> gil_release;
     const std::int64_t bytes = block.data.nbytes();
     if (may_unlock(bytes, count)) {
       pieces.hold();
-      unlocked.emplace(bytes);
+      gil_release.emplace(bytes);
     }
     pack_columns(pieces.data(), block.fields.order(), count, rows.data());
     block.write(rows.data(), pieces.width());
@@ -118,19 +119,20 @@ py::object to_ragged(const py::array& data, const PackFields& fields, bool padde
     const PlacedSteps steps(place, fields, padded, level.total());
     Scratch<std::int64_t> columns(level.count);
     pack_places(fields.order(), level.count, columns.data());
-    const PlacedInts there = ints_at(place, columns.data(), level.count);
-    LevelRef result = std::move(original).done();
+    const PlacedInts device_columns = ints_at(place, columns.data(), level.count);
+    LevelRef result = std::move(original).finish();
     place.check(place.kernels->unpack(place.stream, steps.view, block, width,
-                                      offsets_at(place, LevelRef::in(result)), there.data, shape[0], out),
+                                      offsets_at(place, LevelRef::unwrap(result)), device_columns.data,
+                                      shape[0], out),
                 "unpack");
     return py::make_tuple(values, result);
   }
   {
-    const Unlocked unlocked(values.nbytes());
+    const GilRelease gil_release(values.nbytes());
     Scratch<std::byte*> room(level.count);
     unpack(fields.steps(padded), block, width, level, fields.order(), room.data(), out);
   }
-  return py::make_tuple(values, std::move(original).done());
+  return py::make_tuple(values, std::move(original).finish());
 }
 
 constexpr Signature<4> kRagged{"padded2ragged", {"data", "size_at_t", "lengths", "indices"}};

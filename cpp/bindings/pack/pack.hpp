@@ -43,7 +43,7 @@ struct PackSource {
 };
 
 /// What a caller says of the sequences of a level: size_at_t, lengths and indices, which have to be its.
-PackFields pack_fields_of(PyObject* given, Offsets level);
+PackFields pack_fields_of(PyObject* input, Offsets level);
 
 /// What a caller says of a block of `steps` times `columns` slots, below 0: as many as there are entries.
 /// Sizes that are None are counted.

@@ -14,7 +14,7 @@ namespace varlen::bindings {
 PackSource::PackSource(PyObject* given_values, PyObject* given_level)
     : values(as_placed_rows(given_values, "values")) {
   LevelRef::expect(given_level, "level");
-  level = &LevelRef::in(given_level);
+  level = &LevelRef::unwrap(given_level);
   if (!level->fits(values.shape(0))) {
     raise_value("level", "the lengths add up to " + std::to_string(level->total()) + ", but there are " +
                              std::to_string(values.shape(0)) + " values");
@@ -26,12 +26,12 @@ Extents PackSource::row() const {
   return {values.shape() + 1, values.shape() + values.ndim()};
 }
 
-PackFields pack_fields_of(PyObject* given, Offsets level) {
-  if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 3) {
-    raise_type("fields", "expected size_at_t, lengths and indices, got " + type_name(given));
+PackFields pack_fields_of(PyObject* input, Offsets level) {
+  if (!PyTuple_Check(input) || PyTuple_GET_SIZE(input) != 3) {
+    raise_type("fields", "expected size_at_t, lengths and indices, got " + type_name(input));
   }
-  PackFields fields = pack_fields_of(PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1),
-                                     PyTuple_GET_ITEM(given, 2), -1, level.count);
+  PackFields fields = pack_fields_of(PyTuple_GET_ITEM(input, 0), PyTuple_GET_ITEM(input, 1),
+                                     PyTuple_GET_ITEM(input, 2), -1, level.count);
   const auto* lengths = static_cast<const std::int64_t*>(fields.lengths.data());
   const Status status = pack_check_level(level, lengths, fields.order());
   if (!status.ok()) {
@@ -47,7 +47,7 @@ void pack_at(const Place& place, const PackSource& from, const PackFields& field
   const Offsets level = from.level->view();
   if (place.is_host()) {  // which packs from the addresses of sequences
     Scratch<const std::byte*> rows(level.count);
-    const Unlocked unlocked(out.nbytes());
+    const GilRelease gil_release(out.nbytes());
     pack_columns(from.rows.data, from.rows.width, level, fields.order(), level.count, rows.data());
     pack(fields.steps(padded), rows.data(), from.rows.width, fill.data(), fill.period(), bytes(out));
     return;
@@ -55,9 +55,9 @@ void pack_at(const Place& place, const PackSource& from, const PackFields& field
   const PlacedSteps steps(place, fields, padded, level.total());
   const PlacedInts order = ints_at(place, fields.order(), level.count);
   py::object keep;
-  const cuda::Fill placed = fill_at(place, fill.data(), fill.period(), from.rows.width, keep);
+  const cuda::Fill device_fill = fill_at(place, fill.data(), fill.period(), from.rows.width, keep);
   launch(place, "pack", 0, &cuda::Kernels::pack, steps.view, from.rows, offsets_at(place, *from.level),
-         order.data, placed, bytes(out));
+         order.data, device_fill, bytes(out));
 }
 
 namespace {
@@ -67,7 +67,7 @@ constexpr Signature<4> kPacked{"ragged2packed", {"values", "level", "ties", "fie
 
 py::object pack_order(const Arguments<2>& args) {
   LevelRef::expect(args[0], "level");
-  Level& level = LevelRef::in(args[0]);
+  Level& level = LevelRef::unwrap(args[0]);
   level.sync();  // a bound has no steps
   const PackFields result = pack_order_of(level.view(), level.longest(), ties_of(args[1]));
   return py::make_tuple(result.size_at_t, result.lengths, result.indices);
@@ -79,7 +79,7 @@ py::object ragged2packed(const Arguments<4>& args) {
   const Offsets level = from.level->view();
   const Ties ties = ties_of(args[2]);
   const PackFields fields =
-      given(args[3]) ? pack_fields_of(args[3], level) : pack_order_of(level, from.level->longest(), ties);
+      is_given(args[3]) ? pack_fields_of(args[3], level) : pack_order_of(level, from.level->longest(), ties);
   Extents shape{level.total()};
   const Extents row = from.row();
   shape.append(row.begin(), row.end());

@@ -17,21 +17,21 @@
 #include "support/index.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/model/memory.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
 /// False: no such output. True: a fresh one. An array: that one, checked.
-py::object asked(const Place& place, py::handle given, std::string_view name, const Extents& shape,
-                 Inputs inputs, std::int64_t max_bytes, std::int64_t& used) {
-  if (given.ptr() == Py_False || given.is_none()) return py::none();
+py::object make_output(const Place& place, py::handle request, std::string_view name, const Extents& shape,
+                       Inputs inputs, std::int64_t max_bytes, std::int64_t& total_bytes) {
+  if (request.ptr() == Py_False || request.is_none()) return py::none();
   const py::dtype dtype = py::dtype::of<bool>();
-  if (given.ptr() != Py_True) return checked_out_at(place, name, given, dtype, shape, inputs);
-  padded_bytes(name, dtype, shape, max_bytes, used);
+  if (request.ptr() != Py_True) return checked_out_at(place, name, request, dtype, shape, inputs);
+  padded_bytes(name, dtype, shape, max_bytes, total_bytes);
   return empty_at(place, dtype, shape);
 }
 
@@ -54,38 +54,38 @@ py::object outputs_of(const py::object& out, const py::object& marks, const py::
 }
 
 /// Sequences of the values as the rows of a rectangle, each as often as it is named.
-struct Picked {
-  Levels from;       ///< those of the values
-  PlacedInts there;  ///< on a device, where they may have been made
-  Scratch<Range> here;
+struct Selection {
+  Levels from;                ///< those of the values
+  PlacedInts placed_indices;  ///< on a device, where they may have been made
+  Scratch<Range> ranges;
   std::int64_t count = 0;
 
   /// Their rows, of values that are laid out as those were.
   [[nodiscard]] Scratch<Segment> segments(const Rows& rows) const {
-    Scratch<Segment> result(static_cast<std::int64_t>(here.size()));
-    pad_segments_of(here.data(), count, from.views.data() + 1, rows, result.data());
+    Scratch<Segment> result(static_cast<std::int64_t>(ranges.size()));
+    pad_segments_of(ranges.data(), count, from.views.data() + 1, rows, result.data());
     return result;
   }
 };
 
-Picked picked_of(const Place& place, PyObject* given_source, PyObject* given_indices,
-                 const py::array& values) {
-  Picked result;
-  const py::object seen = seen_argument(given_indices);
-  result.from = levels_of(given_source, values.shape(0), seen ? Place{} : place);
-  if (!seen) {
-    result.there = ints_of_device(place, given_indices, "indices");
-    result.count = result.there.count;
+Selection selection_of(const Place& place, PyObject* given_source, PyObject* given_indices,
+                       const py::array& values) {
+  Selection result;
+  const py::object host_indices = seen_argument(given_indices);
+  result.from = levels_of(given_source, values.shape(0), host_indices ? Place{} : place);
+  if (!host_indices) {
+    result.placed_indices = ints_of_device(place, given_indices, "indices");
+    result.count = result.placed_indices.count;
     return result;
   }
   const Offsets& level = result.from.views[0];
-  const Ints indices = index_of(seen, level.count);
+  const Ints indices = index_of(host_indices, level.count);
   result.count = indices.count;
-  result.here.make(indices.count);
+  result.ranges.make(indices.count);
   Scratch<std::int64_t> ends(indices.count);
-  refuse(gather_sequences(level, indices.data, indices.count, result.here.data(), ends.data()), level.count,
+  refuse(gather_sequences(level, indices.data, indices.count, result.ranges.data(), ends.data()), level.count,
          "sequences");
-  result.there = ints_at(place, indices);
+  result.placed_indices = ints_at(place, indices);
   return result;
 }
 
@@ -129,22 +129,22 @@ void convert_at(const Place& place, const cuda::BatchArray& change, const Offset
 
 /// The arguments of `pad`, then `source`, `indices` and `positions`.
 py::object pad_rows(const Arguments<18>& args) {
-  const auto [given_values, given_levels, side, given_fill, given_mask, most, truncate, given_out,
+  const auto [given_values, given_levels, side, given_fill, given_mask, max_len, truncate, given_out,
               given_dtype, multiple, given_max_bytes, exact, given_nan, given_nan_mask, given_past,
               given_source, given_indices, given_positions] = args;
   py::array values = as_placed_rows(given_values, "values");
   const Place place = place_of(values);
-  const bool picks = given(given_indices);
+  const bool picks = is_given(given_indices);
   const Levels levels = levels_of(given_levels, picks ? -1 : values.shape(0), place);
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
-  const Slots found = slots_of(levels, exact, most, multiple, how.cut);
-  const Sizes& sizes = found.sizes;
-  how.keeps = found.keeps.data();
-  std::optional<Picked> picked;
-  if (picks) picked = picked_of(place, given_source, given_indices, values);
-  const std::int64_t count = picks ? picked->count : levels.views[0].count;
+  const Slots slot_plan = slots_of(levels, exact, max_len, multiple, how.cut);
+  const Sizes& sizes = slot_plan.sizes;
+  how.keeps = slot_plan.keeps.data();
+  std::optional<Selection> selection;
+  if (picks) selection = selection_of(place, given_source, given_indices, values);
+  const std::int64_t count = picks ? selection->count : levels.views[0].count;
   Extents slots{count};
   slots.append(sizes.begin(), sizes.end());
   const Extents row(values.shape() + 1, values.shape() + values.ndim());
@@ -152,18 +152,18 @@ py::object pad_rows(const Arguments<18>& args) {
   shape.append(row.begin(), row.end());
 
   const py::dtype to = dtype_of(or_none(given_dtype), values.dtype());
-  const bool wants_nan = given(given_nan_mask) && given_nan_mask != Py_False;
-  refuse_unseen(place, values.dtype(), to, given(given_nan) || wants_nan, "values");
-  values = convertible(values, to, given(given_nan) || wants_nan);
+  const bool wants_nan = is_given(given_nan_mask) && given_nan_mask != Py_False;
+  refuse_unseen(place, values.dtype(), to, is_given(given_nan) || wants_nan, "values");
+  values = convertible(values, to, is_given(given_nan) || wants_nan);
   const Fill pattern = fill_of(or_none(given_fill), to, row, "fill");
   const Fill instead = fill_of(or_none(given_nan), to, {}, "nan");
   how.fill = pattern.data();
   how.period = pattern.period();
   // Where all of the values go into fresh memory, what does not fit is found on the way.
-  std::atomic<bool> lost{false};
-  const bool looks_on_the_way = !found.cuts && !given(given_out) && place.is_host();
+  std::atomic<bool> loss{false};
+  const bool looks_on_the_way = !slot_plan.cuts && !is_given(given_out) && place.is_host();
   how.convert = is_seen_at(place)
-                    ? convert_of(values, to, instead, "values", looks_on_the_way ? &lost : nullptr)
+                    ? convert_of(values, to, instead, "values", looks_on_the_way ? &loss : nullptr)
                     : Convert{};
   Convert is_nan;
   if (wants_nan) {
@@ -175,19 +175,20 @@ py::object pad_rows(const Arguments<18>& args) {
   }
 
   const std::int64_t max_bytes =
-      given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
+      is_given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
   if (max_bytes < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(max_bytes));
-  std::int64_t used = 0;
+  std::int64_t total_bytes = 0;
   const Inputs inputs{given_values, values, given_fill, given_nan};
-  if (!given(given_out)) padded_bytes("values", to, shape, max_bytes, used);
-  py::object out = given(given_out) ? checked_out_at(place, "out", given_out, to, shape, inputs)
-                                    : empty_at(place, to, shape);
-  py::object marks = asked(place, or_none(given_mask), "mask", slots, inputs, max_bytes, used);
-  py::object nans = asked(place, or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
+  if (!is_given(given_out)) padded_bytes("values", to, shape, max_bytes, total_bytes);
+  py::object out = is_given(given_out) ? checked_out_at(place, "out", given_out, to, shape, inputs)
+                                       : empty_at(place, to, shape);
+  py::object marks = make_output(place, or_none(given_mask), "mask", slots, inputs, max_bytes, total_bytes);
+  py::object nans =
+      make_output(place, or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, total_bytes);
   py::object places = py::none();  // beside a mask
-  if (given(given_positions) && truth_of(given_positions, "positions")) {
+  if (is_given(given_positions) && truth_of(given_positions, "positions")) {
     const py::dtype dtype = py::dtype::of<std::int64_t>();
-    padded_bytes("positions", dtype, slots, max_bytes, used);
+    padded_bytes("positions", dtype, slots, max_bytes, total_bytes);
     places = empty_at(place, dtype, slots);
   }
   if (!marks.is_none()) refuse_shared("mask", array_in(marks), array_in(out));
@@ -202,7 +203,7 @@ py::object pad_rows(const Arguments<18>& args) {
   for (const py::object* one : {&out, &marks, &nans, &places}) {
     if (!one->is_none()) bytes += array_in(*one).nbytes();
   }
-  how.stores = !given(given_past)      ? stores_for(bytes)
+  how.stores = !is_given(given_past)   ? stores_for(bytes)
                : given_past == Py_True ? Stores::past_caches
                                        : Stores::cached;
   {
@@ -211,11 +212,11 @@ py::object pad_rows(const Arguments<18>& args) {
     std::byte* const to_nans = nans.is_none() ? nullptr : bytes_of(nans);
     auto* const to_places = places.is_none() ? nullptr : reinterpret_cast<std::int64_t*>(bytes_of(places));
     if (!place.is_host()) {  // the host converts on the way, and goes by segments
-      const auto there = offsets_at(place, picks ? picked->from : levels);
-      cuda::PadMore more;
-      if (picks) more.sequences = picked->there.data;
-      more.positions = to_places;
-      more.mask = to_marks;
+      const auto level_ends = offsets_at(place, picks ? selection->from : levels);
+      cuda::PadMore extras;
+      if (picks) extras.sequences = selection->placed_indices.data;
+      extras.positions = to_places;
+      extras.mask = to_marks;
       const int depth = levels.depth();
       py::object keep;
       const std::int64_t width = row_bytes(values) / values.itemsize() * to.itemsize();
@@ -223,15 +224,15 @@ py::object pad_rows(const Arguments<18>& args) {
       how.fill = fill;
       how.period = period;
       const auto padded = [&](Rows from, std::byte* block) {
-        place.check(
-            place.kernels->pad(place.stream, there.data(), depth, all, from, sizes.data(), how, more, block),
-            "pad");
+        place.check(place.kernels->pad(place.stream, level_ends.data(), depth, all, from, sizes.data(), how,
+                                       extras, block),
+                    "pad");
       };
       if (std::optional<cuda::BatchArray> change = change_of(place, values, to, instead)) {
         change->fill = {fill, period};
         change->depth = depth;
         change->out = to_out;
-        convert_at(place, *change, there.data(), depth, count, sizes.data(), how, more.sequences);
+        convert_at(place, *change, level_ends.data(), depth, count, sizes.data(), how, extras.sequences);
         if (to_marks != nullptr || to_places != nullptr) padded({nullptr, 0, 0}, nullptr);
       } else {
         padded(rows_of(values), to_out);
@@ -239,15 +240,15 @@ py::object pad_rows(const Arguments<18>& args) {
       if (to_nans != nullptr) {
         const py::array are_nan = nan_mask_at(place, values);
         how.fill = nullptr;
-        more.mask = nullptr;
-        more.positions = nullptr;
+        extras.mask = nullptr;
+        extras.positions = nullptr;
         padded(rows_of(are_nan), to_nans);
       }
       return outputs_of(out, marks, nans, places);
     }
     const int depth = levels.depth();
-    const Scratch<Segment> segments = picks ? picked->segments(rows) : Scratch<Segment>();
-    const Unlocked unlocked(bytes);
+    const Scratch<Segment> segments = picks ? selection->segments(rows) : Scratch<Segment>();
+    const GilRelease gil_release(bytes);
     const auto write = [&](std::byte* block) {
       if (picks) return pad_segments(segments.data(), 1, count, depth, sizes.data(), how, block);
       pad(levels.views.data(), depth, all, rows, sizes.data(), how, block);
@@ -259,8 +260,8 @@ py::object pad_rows(const Arguments<18>& args) {
       pad_mask(levels.views.data(), depth, all, sizes.data(), how, to_marks);
     }
     if (to_places != nullptr && picks) {
-      pad_picked_positions(picked->here.data(), count, picked->from.views.data() + 1, depth, sizes.data(),
-                           how, to_places);
+      pad_picked_positions(selection->ranges.data(), count, selection->from.views.data() + 1, depth,
+                           sizes.data(), how, to_places);
     } else if (to_places != nullptr) {
       pad_positions(levels.views.data(), depth, all, sizes.data(), how, to_places);
     }
@@ -270,7 +271,7 @@ py::object pad_rows(const Arguments<18>& args) {
       write(to_nans);
     }
   }
-  raise_if_lost(lost, values, to, "values");
+  raise_if_lost(loss, values, to, "values");
   return outputs_of(out, marks, nans, places);
 }
 
@@ -294,10 +295,10 @@ constexpr Signature<12> kGatherDense{"gather_dense",
                                      12};
 
 py::object gather_dense(const Arguments<12>& args) {
-  const auto [values, levels, source, indices, positions, side, fill, most, truncate, dtype, multiple,
+  const auto [values, levels, source, indices, positions, side, fill, max_len, truncate, dtype, multiple,
               max_bytes] = args;
-  return pad_rows({values, levels, side, fill, Py_True, most, truncate, nullptr, dtype, multiple, max_bytes,
-                   nullptr, nullptr, nullptr, nullptr, source, indices, positions});
+  return pad_rows({values, levels, side, fill, Py_True, max_len, truncate, nullptr, dtype, multiple,
+                   max_bytes, nullptr, nullptr, nullptr, nullptr, source, indices, positions});
 }
 
 /// ValueError for a sequence of which more than `width` rows are kept. Of lengths on a device the bound has
@@ -305,9 +306,9 @@ py::object gather_dense(const Arguments<12>& args) {
 void check_width(Level& level, std::int64_t keep, std::int64_t width) {
   if (keep <= width) return;
   if (level.is_hidden()) {
-    const std::int64_t most = level.bound() > width ? level.bound() : width;
-    if (most == width && level.keeps_to(width)) return;
-    raise_value("width", "expected at least " + std::to_string(std::min(keep, level.most())) +
+    const std::int64_t max_len = level.bound() > width ? level.bound() : width;
+    if (max_len == width && level.keeps_to(width)) return;
+    raise_value("width", "expected at least " + std::to_string(std::min(keep, level.length_limit())) +
                              ", the bound of lengths on a device, got " + std::to_string(width));
   }
   if (level.stats().longest <= width) return;
@@ -324,27 +325,27 @@ constexpr Signature<7> kMask{
 
 /// The mask alone, for which nobody has to know how many rows there are.
 py::object mask_of(const Arguments<7>& args) {
-  const auto [given_level, side, most, multiple, given_max_bytes, width, beside] = args;
+  const auto [given_level, side, max_len, multiple, given_max_bytes, width, beside] = args;
   const Place place = place_of_any({beside});
   const Levels levels = levels_of(given_level, -1, place);
   Padding how;
   how.side = side_or_right(side, "padding_side");
-  const std::int64_t keep = given(most) ? int_of(most, "max_len") : INT64_MAX;
-  if (given(width)) check_width(*levels.each[0], keep, int_of(width, "width"));
-  const Slots found = slots_of(levels, width, most, multiple, how.cut);
-  how.keeps = found.keeps.data();
+  const std::int64_t keep = is_given(max_len) ? int_of(max_len, "max_len") : INT64_MAX;
+  if (is_given(width)) check_width(*levels.objects[0], keep, int_of(width, "width"));
+  const Slots slot_plan = slots_of(levels, width, max_len, multiple, how.cut);
+  how.keeps = slot_plan.keeps.data();
   const Range all{0, levels.views[0].count};
-  const Extents shape{all.end, found.sizes[0]};
+  const Extents shape{all.end, slot_plan.sizes[0]};
   const py::dtype dtype = py::dtype::of<bool>();
   const std::int64_t limit =
-      given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
+      is_given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
   if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
-  std::int64_t used = 0;
-  padded_bytes("mask", dtype, shape, limit, used);
+  std::int64_t total_bytes = 0;
+  padded_bytes("mask", dtype, shape, limit, total_bytes);
   py::array mask = empty_at(place, dtype, shape);
-  const Offsets there = offsets_at(place, *levels.each[0]);
-  launch(place, "pad_mask", mask.nbytes(), &cuda::Kernels::pad_mask, &there, 1, all, found.sizes.data(), how,
-         bytes(mask));
+  const Offsets level_ends = offsets_at(place, *levels.objects[0]);
+  launch(place, "pad_mask", mask.nbytes(), &cuda::Kernels::pad_mask, &level_ends, 1, all,
+         slot_plan.sizes.data(), how, bytes(mask));
   return mask;
 }
 

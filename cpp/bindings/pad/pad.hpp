@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 /// Levels that hold together: each ends where the next one has its sequences, the last at `rows`.
 struct Levels {
-  SmallVector<Level*> each;  ///< borrowed from the caller
+  SmallVector<Level*> objects;  ///< borrowed from the caller
   SmallVector<Offsets> views;
 
   [[nodiscard]] int depth() const { return static_cast<int>(views.size()); }
@@ -25,7 +25,7 @@ struct Levels {
 
 /// One Level or a sequence of them, for `rows` rows of values (below 0: any number) at a place. The views of
 /// those that stay on a device show how many sequences there are, and no ends.
-Levels levels_of(py::handle given, std::int64_t rows, const Place& place);
+Levels levels_of(py::handle input, std::int64_t rows, const Place& place);
 
 /// Their ends at a place.
 SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels);
@@ -41,7 +41,7 @@ struct Slots {
 
 /// Slots of every level: exactly so many, or as many as the longest sequence that is kept needs, rounded up.
 /// Sequences are cut first: what rounding adds is fill.
-Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple, Side cut);
+Slots slots_of(const Levels& levels, PyObject* exact, PyObject* max_len, PyObject* multiple, Side cut);
 
 /// Right where nothing was given.
 Side side_or_right(PyObject* text, const char* argument);

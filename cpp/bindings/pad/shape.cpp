@@ -6,27 +6,27 @@
 #include "pad.hpp"
 #include "support/fastcall.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
-/// -1 for None; anything else has to be an integer of at least `least`.
-std::int64_t size_of(PyObject* given, const char* argument, std::int64_t least) {
-  if (given == Py_None) return -1;
-  const std::int64_t size = int_of(given, argument);
-  if (size < least) {
-    raise_value(argument, "expected at least " + std::to_string(least) + ", got " + std::to_string(size));
+/// -1 for None; anything else has to be an integer of at least `minimum`.
+std::int64_t size_of(PyObject* input, const char* argument, std::int64_t minimum) {
+  if (input == Py_None) return -1;
+  const std::int64_t size = int_of(input, argument);
+  if (size < minimum) {
+    raise_value(argument, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(size));
   }
   return size;
 }
 
 /// A number for each level, outermost first, as many as are given; a plain number is the outermost's.
-void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t least, Sizes& sizes) {
-  if (!given(given_sizes)) return;
-  const py::object seen = seen_argument(given_sizes);
-  if (seen) given_sizes = seen.ptr();
+void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t minimum, Sizes& sizes) {
+  if (!is_given(given_sizes)) return;
+  const py::object host_sizes = seen_argument(given_sizes);
+  if (host_sizes) given_sizes = host_sizes.ptr();
   const py::handle sizes_in(given_sizes);
   const bool is_row =
       PyList_Check(given_sizes) || PyTuple_Check(given_sizes) ||
@@ -35,35 +35,35 @@ void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t l
     if (!is_integer(given_sizes)) {
       raise_type(argument, "expected an integer, or one for each level, got " + type_name(sizes_in));
     }
-    sizes[0] = size_of(given_sizes, argument, least);
+    sizes[0] = size_of(given_sizes, argument, minimum);
     return;
   }
-  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, argument));
-  if (!many) throw py::error_already_set();
-  const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(many.ptr()));
+  const auto size_list = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, argument));
+  if (!size_list) throw py::error_already_set();
+  const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(size_list.ptr()));
   if (count > sizes.size()) {
     raise_value(argument, std::to_string(count) + " numbers for " + std::to_string(sizes.size()) + " levels");
   }
   for (std::size_t d = 0; d < count; ++d)
-    sizes[d] = size_of(PySequence_Fast_ITEMS(many.ptr())[d], argument, least);
+    sizes[d] = size_of(PySequence_Fast_ITEMS(size_list.ptr())[d], argument, minimum);
 }
 
 }  // namespace
 
-Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple, Side cut) {
-  const std::size_t depth = levels.each.size();
+Slots slots_of(const Levels& levels, PyObject* exact, PyObject* max_len, PyObject* multiple, Side cut) {
+  const std::size_t depth = levels.objects.size();
   Slots result{Sizes(depth, -1), Sizes(depth, -1)};
   auto& [sizes, keeps, cuts] = result;
   sizes_per_level(exact, "sizes", 0, sizes);
-  sizes_per_level(most, "max_len", 0, keeps);
-  const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
+  sizes_per_level(max_len, "max_len", 0, keeps);
+  const std::int64_t step = is_given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
   Sizes longest(depth, 0);
   bool cuts_above = false;  // a sequence that holds sequences
   bool has_bounds = false;  // in the place of longest lengths
   for (std::size_t d = 0; d < depth; ++d) {
     // A width that was said, or the most of it, needs no more to be known.
-    Level& level = *levels.each[d];
-    longest[d] = sizes[d] >= 0 || keeps[d] >= 0 ? level.most() : level.longest();
+    Level& level = *levels.objects[d];
+    longest[d] = sizes[d] >= 0 || keeps[d] >= 0 ? level.length_limit() : level.longest();
     has_bounds = has_bounds || level.is_hidden();
     if (keeps[d] < 0) keeps[d] = INT64_MAX;
     if (sizes[d] >= 0) keeps[d] = std::min(keeps[d], sizes[d]);
@@ -86,31 +86,31 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
   return result;
 }
 
-Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
+Levels levels_of(py::handle input, std::int64_t rows, const Place& place) {
   Levels levels;
   const auto add = [&](py::handle one) {
     LevelRef::expect(one, "levels", "Level objects");
-    levels.each.push_back(&LevelRef::in(one));
-    Level& level = *levels.each.back();
+    levels.objects.push_back(&LevelRef::unwrap(one));
+    Level& level = *levels.objects.back();
     if (place.is_host()) level.see();
     levels.views.push_back(level.is_hidden() ? Offsets{nullptr, level.count()} : level.view());
   };
-  if (LevelRef::is_level(given.ptr())) {
-    add(given);
-  } else if (PyTuple_Check(given.ptr()) || PyList_Check(given.ptr())) {
-    for (const py::handle one : py::reinterpret_borrow<py::sequence>(given)) add(one);
+  if (LevelRef::is_level(input.ptr())) {
+    add(input);
+  } else if (PyTuple_Check(input.ptr()) || PyList_Check(input.ptr())) {
+    for (const py::handle one : py::reinterpret_borrow<py::sequence>(input)) add(one);
   } else {
-    raise_type("levels", "expected a Level or a tuple of them, got " + type_name(given));
+    raise_type("levels", "expected a Level or a tuple of them, got " + type_name(input));
   }
   if (levels.views.size() == 0) raise_value("levels", "expected at least one");
   for (std::size_t d = 0; d < levels.views.size(); ++d) {
     const bool last = d + 1 == levels.views.size();
-    const std::int64_t below = last ? rows : levels.views[d + 1].count;
-    if (below >= 0 && !levels.each[d]->fits(below)) {
+    const std::int64_t child_count = last ? rows : levels.views[d + 1].count;
+    if (child_count >= 0 && !levels.objects[d]->fits(child_count)) {
       raise_value("levels", "level " + std::to_string(d) + " covers " +
-                                std::to_string(levels.each[d]->total()) +
+                                std::to_string(levels.objects[d]->total()) +
                                 (last ? " rows, but values has " : " sequences, but the next level has ") +
-                                std::to_string(below));
+                                std::to_string(child_count));
     }
   }
   return levels;
@@ -123,7 +123,7 @@ SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels) {
                               ", which is as many as a rectangle of a device has");
   }
   SmallVector<Offsets> result;
-  for (Level* const level : levels.each) result.push_back(offsets_at(place, *level));
+  for (Level* const level : levels.objects) result.push_back(offsets_at(place, *level));
   return result;
 }
 

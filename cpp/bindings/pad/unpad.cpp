@@ -14,9 +14,9 @@ namespace {
 
 /// Refuses sequences that are longer than their slots.
 void refuse_long(const Levels& levels, const std::int64_t* sizes) {
-  for (std::size_t d = 0; d < levels.each.size(); ++d) {
-    if (levels.each[d]->keeps_to(sizes[d])) continue;
-    const Status status = unpad_check(levels.each[d]->view(), sizes[d]);
+  for (std::size_t d = 0; d < levels.objects.size(); ++d) {
+    if (levels.objects[d]->keeps_to(sizes[d])) continue;
+    const Status status = unpad_check(levels.objects[d]->view(), sizes[d]);
     raise_value(Record{"lengths" + (levels.depth() > 1 ? "[" + std::to_string(d) + "]" : std::string()),
                        "row " + std::to_string(status.where) + " has length " + std::to_string(status.value) +
                            ", the block is " + std::to_string(sizes[d]) + " wide",
@@ -28,7 +28,7 @@ constexpr Signature<6> kUnpad{
     "unpad", {"block", "levels", "padding_side", "out", "max_len", "truncate"}, 2, 6};
 
 py::object unpad_array(const Arguments<6>& args) {
-  const auto [given_block, given_levels, side, given_out, most, truncate] = args;
+  const auto [given_block, given_levels, side, given_out, max_len, truncate] = args;
   const py::array dense = as_placed_rows(given_block, "block");
   const Place place = place_of(dense);
   const Levels levels = levels_of(given_levels, -1, place);
@@ -45,40 +45,40 @@ py::object unpad_array(const Arguments<6>& args) {
                                std::to_string(dense.shape(0)) + " rows");
   }
   const std::int64_t* const sizes = dense.shape() + 1;
-  Slots kept;
-  if (given(most)) {
+  Slots slots;
+  if (is_given(max_len)) {
     if (place.is_host()) raise_type("max_len", "rectangles that cut have a way back on devices alone");
-    kept = slots_of(levels, nullptr, most, nullptr, how.cut);
-    how.keeps = kept.keeps.data();
+    slots = slots_of(levels, nullptr, max_len, nullptr, how.cut);
+    how.keeps = slots.keeps.data();
   } else {
     refuse_long(levels, sizes);
   }
-  Extents shape{levels.each.back()->total()};
+  Extents shape{levels.objects.back()->total()};
   shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
   py::array out = out_at(place, given_out, dense.dtype(), shape, {given_block, dense});
   std::int64_t width = dense.itemsize();
   for (py::ssize_t axis = depth + 1; axis < dense.ndim(); ++axis) width *= dense.shape(axis);
   auto* to = static_cast<std::byte*>(out.mutable_data());
-  const auto* in = data_of(dense);
-  const auto there = offsets_at(place, levels);
-  launch(place, "unpad", out.nbytes(), &cuda::Kernels::unpad, in, width, there.data(), depth, sizes, how,
-         shape[0], to);
+  const auto* source = data_of(dense);
+  const auto level_ends = offsets_at(place, levels);
+  launch(place, "unpad", out.nbytes(), &cuda::Kernels::unpad, source, width, level_ends.data(), depth, sizes,
+         how, shape[0], to);
   return out;
 }
 
-LevelRef mask_to_level(py::handle given, py::handle side) {
-  const py::array mask = as_rows(given, "mask");
+LevelRef mask_to_level(py::handle mask_input, py::handle side) {
+  const py::array mask = as_rows(mask_input, "mask");
   if (mask.ndim() != 2) raise_value("mask", "expected two dimensions, got " + std::to_string(mask.ndim()));
   if (mask.dtype().kind() != 'b')
     raise_type("mask", "expected bool, got " + std::string(py::str(mask.dtype())));
   const Side from = side_or_right(side.ptr(), "padding_side");
   py::array lengths = empty_ints(mask.shape(0));
   auto* to = static_cast<std::int64_t*>(lengths.mutable_data());
-  const auto* in = data_of(mask);
+  const auto* source = data_of(mask);
   Status status;
   {
-    const Unlocked unlocked(mask.nbytes());
-    status = lengths_from_mask(in, mask.shape(0), mask.shape(1), from, to);
+    const GilRelease gil_release(mask.nbytes());
+    status = lengths_from_mask(source, mask.shape(0), mask.shape(1), from, to);
   }
   raise_if(status, "mask");
   return Level::from_lengths(lengths, "mask");

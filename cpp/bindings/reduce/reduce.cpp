@@ -94,8 +94,8 @@ LevelRef level_of_block(PyObject* given_level, const py::array& block) {
   if (block.ndim() < 2) {
     raise_value("block", "expected (n, width, ...), got shape " + text_of(shape_of(block)));
   }
-  LevelRef over = level_over(given_level, "block", -1);
-  Level& level = LevelRef::in(over);
+  LevelRef level_ref = level_over(given_level, "block", -1);
+  Level& level = LevelRef::unwrap(level_ref);
   if (level.count() != block.shape(0)) {
     raise_value("lengths",
                 std::to_string(level.count()) + " of them for " + std::to_string(block.shape(0)) + " rows");
@@ -106,7 +106,7 @@ LevelRef level_of_block(PyObject* given_level, const py::array& block) {
                                std::to_string(status.value) + ", the block is " +
                                std::to_string(block.shape(1)) + " wide");
   }
-  return over;
+  return level_ref;
 }
 
 /// A reduction of arguments that were found right: what it needs, and what it makes. With a side the values
@@ -116,15 +116,15 @@ struct Work {
        PyObject* given_out, const Side* side = nullptr)
       : values(placed_numbers_of(given_values, side != nullptr ? "block" : "X")),
         place(place_of(values.array)),
-        over(side != nullptr ? level_of_block(given_level, values.array)
-                             : level_over(given_level, "X", values.array.shape(0))) {
-    Level& level = LevelRef::in(over);
+        level_ref(side != nullptr ? level_of_block(given_level, values.array)
+                                  : level_over(given_level, "X", values.array.shape(0))) {
+    Level& level = LevelRef::unwrap(level_ref);
     job.op = op_named(op);
     const py::dtype dtype = final_dtype(job.op, values);
-    asked = *type_of(dtype);
-    if (level.count() > 0 && !given(given_empty) && level.shortest() == 0) refuse_empty(level);
+    out_type = *type_of(dtype);
+    if (level.count() > 0 && !is_given(given_empty) && level.shortest() == 0) refuse_empty(level);
     // Zero is what `one` holds, and fits any dtype.
-    const bool is_number = given(given_empty) && !is_zero(given_empty);
+    const bool is_number = is_given(given_empty) && !is_zero(given_empty);
     const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
     shape = {level.count()};
     const py::ssize_t axes = side != nullptr ? 2 : 1;
@@ -140,10 +140,10 @@ struct Work {
     out = std::move(to);
     job.type = values.type;
     job.level = offsets_at(place, level);
-    job.longest = level.most();
+    job.longest = level.length_limit();
     job.values = data_of(values.array);
     if (empty_as.data() != nullptr) {
-      std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
+      std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(out_type)));
     }
     job.empty = one;
     // In a rectangle as many rows as it has do for the number of those that are there.
@@ -157,12 +157,12 @@ struct Work {
 
   Numbers values;
   Place place;
-  LevelRef over;
+  LevelRef level_ref;
   ReduceJob job;
   Extents shape;
   py::object out;
   std::byte* target = nullptr;
-  Type asked{};
+  Type out_type{};
   alignas(8) std::byte one[8] = {};
   std::int64_t total = 0;
 };
@@ -173,7 +173,7 @@ py::object run(Work& work, double ddof) {
   work.job.ddof = ddof;
   const ScratchAt scratch(work.place, work.place.kernels->reduce_scratch(work.job, work.total));
   launch(work.place, "reduce", work.values.array.nbytes(), &cuda::Kernels::reduce, work.job, work.total,
-         work.asked, scratch.data(), work.target);
+         work.out_type, scratch.data(), work.target);
   return work.out;
 }
 
@@ -200,7 +200,7 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
   if (work.job.op != Reduce::max && work.job.op != Reduce::min) {
     raise_value("op", "expected 'max' or 'min', got " + std::string(py::repr(py::handle(args[0]))));
   }
-  const bool narrow = given(args[4]) && truth_of(args[4], "narrow");
+  const bool narrow = is_given(args[4]) && truth_of(args[4], "narrow");
   if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
     raise_overflow("which", std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
   }

@@ -15,14 +15,14 @@
 #include "support/outputs.hpp"
 #include "support/overlap.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
 /// Numbers of rows, of any shape.
-struct Looked {
+struct LookupArray {
   py::array array;
   Lookups lookups;
 
@@ -33,7 +33,7 @@ Lookups lookups_in(const py::array& array, Type type) {
   return {type, data_of(array), array.size()};
 }
 
-Looked lookups_of(py::handle given_indices) {
+LookupArray lookups_of(py::handle given_indices) {
   py::array array = as_rows(given_indices, "indices");
   const char kind = array.dtype().kind();
   if (kind != 'i' && kind != 'u') {
@@ -45,7 +45,7 @@ Looked lookups_of(py::handle given_indices) {
 }
 
 /// Those that lie on a device, which nobody looks at.
-Looked lookups_there(const Place& place, PyObject* given_indices) {
+LookupArray lookups_there(const Place& place, PyObject* given_indices) {
   py::array array = rows_at(place, given_indices, "indices");
   const char kind = array.dtype().kind();
   if (kind != 'i' && kind != 'u') {
@@ -56,53 +56,54 @@ Looked lookups_there(const Place& place, PyObject* given_indices) {
   return {array, lookups_in(array, *type)};
 }
 
-void check(const Looked& indices, std::int64_t rows) {
+void check(const LookupArray& indices, std::int64_t rows) {
   const Status status = scatter_check(indices.lookups, rows);
   if (status.ok()) return;
-  const std::int64_t each = indices.array.ndim() > 1 ? indices.array.size() / indices.array.shape(0) : 1;
-  std::string place = "position " + std::to_string(status.where / each);
-  if (each > 1) place += ", " + std::to_string(status.where % each);
+  const std::int64_t index_count =
+      indices.array.ndim() > 1 ? indices.array.size() / indices.array.shape(0) : 1;
+  std::string place = "position " + std::to_string(status.where / index_count);
+  if (index_count > 1) place += ", " + std::to_string(status.where % index_count);
   const py::object number = indices.array.attr("flat")[py::int_(status.where)];
   raise_index("indices", place + " holds " + std::string(py::str(number)) + ", but the table has " +
                              std::to_string(rows) + " rows");
 }
 
 /// Lookups beside a table, checked where the host has them.
-class Beside {
+class PlacedIndices {
  public:
-  Beside(const Place& place, PyObject* given_indices) : place_(place) {
+  PlacedIndices(const Place& place, PyObject* given_indices) : place_(place) {
     if (!is_device_array(given_indices)) {
-      looked_ = lookups_of(given_indices);
+      lookup_array_ = lookups_of(given_indices);
     } else if (const py::object readable = readable_array(given_indices)) {
-      looked_ = lookups_of(readable);
+      lookup_array_ = lookups_of(readable);
     } else {
-      looked_ = lookups_there(place, given_indices);
+      lookup_array_ = lookups_there(place, given_indices);
       is_there_ = true;
     }
   }
 
-  [[nodiscard]] const Looked& looked() const noexcept { return looked_; }
-  [[nodiscard]] py::array& array() noexcept { return looked_.array; }
+  [[nodiscard]] const LookupArray& lookup_array() const noexcept { return lookup_array_; }
+  [[nodiscard]] py::array& array() noexcept { return lookup_array_.array; }
 
   /// ValueError where there are not two dimensions.
   void expect_pairs() const {
-    if (looked_.array.ndim() == 2) return;
-    raise_value("indices", "expected two dimensions, got " + std::to_string(looked_.array.ndim()));
+    if (lookup_array_.array.ndim() == 2) return;
+    raise_value("indices", "expected two dimensions, got " + std::to_string(lookup_array_.array.ndim()));
   }
   void check(std::int64_t rows) const {
-    if (!is_there_) bindings::check(looked_, rows);
+    if (!is_there_) bindings::check(lookup_array_, rows);
   }
   /// At the place of the table.
   [[nodiscard]] Lookups lookups() {
-    if (is_there_) return looked_.lookups;
-    there_ = bytes_at(place_, looked_.lookups.data, looked_.array.nbytes());
-    return {looked_.lookups.type, there_.data, looked_.lookups.count};
+    if (is_there_) return lookup_array_.lookups;
+    copy_ = bytes_at(place_, lookup_array_.lookups.data, lookup_array_.array.nbytes());
+    return {lookup_array_.lookups.type, copy_.data, lookup_array_.lookups.count};
   }
 
  private:
   Place place_;
-  Looked looked_;
-  PlacedBytes there_;
+  LookupArray lookup_array_;
+  PlacedBytes copy_;
   bool is_there_ = false;
 };
 
@@ -116,17 +117,17 @@ constexpr Signature<3> kGather{"gather_add", {"table", "indices", "out"}, 2, 3};
 py::object gather(const Arguments<3>& args) {
   const Numbers table = placed_numbers_of(args[0], "table");
   const Place place = place_of(table.array);
-  Beside indices(place, args[1]);
+  PlacedIndices indices(place, args[1]);
   indices.expect_pairs();
   const std::int64_t rows = table.array.shape(0);
   indices.check(rows);
   const std::int64_t n = indices.array().shape(0);
-  const std::int64_t each = indices.array().shape(1);
+  const std::int64_t index_count = indices.array().shape(1);
   py::array result = made_for(place, args[2], table, n, {args[0], table.array, args[1], indices.array()});
   const std::int64_t columns = table.columns();
-  const ScratchAt scratch(place, place.kernels->gather_add_scratch(table.type, columns, n, each));
+  const ScratchAt scratch(place, place.kernels->gather_add_scratch(table.type, columns, n, index_count));
   launch(place, "gather_add", result.nbytes(), &cuda::Kernels::gather_add, table.type, data_of(table.array),
-         rows, columns, indices.lookups(), n, each, scratch.data(), bytes(result));
+         rows, columns, indices.lookups(), n, index_count, scratch.data(), bytes(result));
   return result;
 }
 
@@ -135,7 +136,7 @@ constexpr Signature<4> kBackpropGatherAdd{"backprop_gather_add", {"dY", "indices
 py::object backprop_gather_add(const Arguments<4>& args) {
   const Numbers dy = placed_numbers_of(args[0], "dY");
   const Place place = place_of(dy.array);
-  Beside indices(place, args[1]);
+  PlacedIndices indices(place, args[1]);
   indices.expect_pairs();
   const std::int64_t rows = int_of(args[2], "rows");
   if (rows < 0) raise_value("rows", "expected at least 0, got " + std::to_string(rows));
@@ -152,13 +153,13 @@ py::object backprop_gather_add(const Arguments<4>& args) {
 constexpr Signature<3> kAdd{"scatter_add", {"table", "indices", "values"}};
 
 /// What an array of the host or of a device is.
-struct Described {
+struct TableShape {
   py::dtype dtype;
   Extents shape;
 };
 
-Described table_of(PyObject* given_table) {
-  Described table;
+TableShape table_of(PyObject* given_table) {
+  TableShape table;
   if (is_device_array(given_table)) {
     const DeviceArray& array = device_array_in(given_table);
     table = {array.dtype, array.shape};
@@ -180,13 +181,13 @@ void check_dtype(const Numbers& values, const py::dtype& dtype) {
 }
 
 /// Refuses values that are not a row of the table for each index, and indices that are no rows of it.
-void check_fit(const Numbers& values, const Extents& table, const Beside& indices) {
-  Extents needed = indices.looked().shape();
-  needed.append(table.begin() + 1, table.end());
+void check_fit(const Numbers& values, const Extents& table, const PlacedIndices& indices) {
+  Extents expected = indices.lookup_array().shape();
+  expected.append(table.begin() + 1, table.end());
   const Extents has = shape_of(values.array);
-  if (has.size() != needed.size() || !std::equal(has.begin(), has.end(), needed.begin())) {
+  if (has.size() != expected.size() || !std::equal(has.begin(), has.end(), expected.begin())) {
     raise_value("values",
-                "expected " + text_of(needed) + ", the shape of indices and of a row, got " + text_of(has));
+                "expected " + text_of(expected) + ", the shape of indices and of a row, got " + text_of(has));
   }
   indices.check(table[0]);
 }
@@ -198,21 +199,21 @@ py::object add(const Arguments<3>& args) {
   check_dtype(values, dtype);
   py::array table = checked_out_at(place, "table", args[0], dtype, shape, {args[2], values.array});
   if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table", "is not aligned");
-  Beside indices(place, args[1]);
+  PlacedIndices indices(place, args[1]);
   check_fit(values, shape, indices);
   refuse_overlap("table", table, {args[1], indices.array()});
   add_to(values, indices.lookups(), 1, bytes(table), table);
   return py::none();
 }
 
-constexpr Signature<3> kAdded{"scatter_added", {"table", "indices", "values"}};
+constexpr Signature<3> kScatterAdded{"scatter_added", {"table", "indices", "values"}};
 
-py::object added(const Arguments<3>& args) {
+py::object scatter_added(const Arguments<3>& args) {
   const Numbers table = placed_numbers_of(args[0], "table");
   const Place place = place_of(table.array);
   const Numbers values = numbers_at(place, args[2], "values");
   check_dtype(values, table.array.dtype());
-  Beside indices(place, args[1]);
+  PlacedIndices indices(place, args[1]);
   check_fit(values, table.rows(table.array.shape(0)), indices);
   py::array result = rows_like_at(place, table.array, table.array.shape(0));
   add_to(values, indices.lookups(), 1, data_of(table.array), result);
@@ -227,25 +228,26 @@ PyMethodDef scatter_methods[] = {
         "For each of so many rows the sum of the rows of dY whose indices name it."),
     method<kAdd, add>("scatter_add(table, indices, values)\n--\n\n"
                       "Adds each row of values to a row of the table, in place."),
-    method<kAdded, added>("scatter_added(table, indices, values)\n--\n\n"
-                          "A copy of a table after each row of values was added to a row of it."),
+    method<kScatterAdded, scatter_added>(
+        "scatter_added(table, indices, values)\n--\n\n"
+        "A copy of a table after each row of values was added to a row of it."),
     {},
 };
 
 }  // namespace
 
-void add_to(const Numbers& values, Lookups lookups, std::int64_t each, const std::byte* before,
+void add_to(const Numbers& values, Lookups lookups, std::int64_t index_count, const std::byte* start,
             py::array& table) {
   const std::int64_t rows = table.shape(0);
   const std::int64_t columns = row_bytes(table) / table.itemsize();
   const Place place = place_of(values.array);
-  if (!place.is_host() && lookups.count > cuda::kMostSorted) {
+  if (!place.is_host() && lookups.count > cuda::kSortLimit) {
     raise_overflow("indices", std::to_string(lookups.count) + " are not sorted on a device");
   }
   const ScratchAt scratch(place, place.kernels->scatter_add_scratch(values.type, columns, lookups, rows));
-  const std::int64_t moved = values.array.nbytes() + (before == nullptr ? table.nbytes() : 0);
-  launch(place, "scatter_add", moved, &cuda::Kernels::scatter_add, values.type, data_of(values.array),
-         columns, lookups, each, rows, before, scratch.data(), bytes(table));
+  const std::int64_t work = values.array.nbytes() + (start == nullptr ? table.nbytes() : 0);
+  launch(place, "scatter_add", work, &cuda::Kernels::scatter_add, values.type, data_of(values.array), columns,
+         lookups, index_count, rows, start, scratch.data(), bytes(table));
 }
 
 void bind_scatter(py::module_& m) {

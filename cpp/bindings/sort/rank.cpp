@@ -75,7 +75,7 @@ py::object unique_rows(const Arguments<4>& args) {
   const std::int64_t distinct = result->total();
   py::array out = empty_at(place, values.array.dtype(), {distinct});
   launch(place, "unique", values.array.nbytes(), &cuda::Kernels::unique_take, job, total, scratch.data(),
-         offsets_at(place, LevelRef::in(result)), distinct, bytes(out),
+         offsets_at(place, LevelRef::unwrap(result)), distinct, bytes(out),
          asked_ints(place, with_counts, distinct, counts));
   return py::make_tuple(out, inverse, counts, result);
 }

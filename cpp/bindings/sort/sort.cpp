@@ -23,9 +23,9 @@ SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descendin
   SortJob job;
   job.type = values.type;
   const Place place = place_of(values.array);
-  job.level = offsets_at(place, LevelRef::in(level));
-  job.longest = level->most();
-  if (!place.is_host() && job.longest > cuda::kMostSorted) {
+  job.level = offsets_at(place, LevelRef::unwrap(level));
+  job.longest = level->length_limit();
+  if (!place.is_host() && job.longest > cuda::kSortLimit) {
     raise_overflow("lengths", std::to_string(job.longest) + " rows of a sequence are not sorted on a device");
   }
   job.values = data_of(values.array);
@@ -40,15 +40,15 @@ std::int64_t cost_of(const Numbers& values) {
 
 namespace {
 
-/// The level of the first rows of each sequence, `most` at most; the same where none has more.
-LevelRef topk_level(const LevelRef& level, std::int64_t most) {
-  if (most >= level->most()) return level;
-  NewLevel kept(level->count());
-  sort_kept(level->view(), most, kept.ends());
-  return std::move(kept).done();
+/// The level of the first rows of each sequence, `limit` at most; the same where none has more.
+LevelRef topk_level(const LevelRef& level, std::int64_t limit) {
+  if (limit >= level->length_limit()) return level;
+  NewLevel out_level(level->count());
+  sort_kept(level->view(), limit, out_level.ends());
+  return std::move(out_level).finish();
 }
 
-constexpr Signature<2> kKept{"sort_kept", {"level", "most"}};
+constexpr Signature<2> kSortKept{"sort_kept", {"level", "most"}};
 
 py::object kept_rows(const Arguments<2>& args) {
   return topk_level(level_over(args[0], "X", -1), std::max<std::int64_t>(int_of(args[1], "k"), 0));
@@ -58,15 +58,15 @@ constexpr Signature<7> kSort{
     "sort", {"values", "level", "descending", "most", "with_values", "with_places", "out"}, 2, 7};
 
 py::object sort_rows(const Arguments<7>& args) {
-  const auto [given_values, given_level, descending, most, with_values, with_places, given_out] = args;
+  const auto [given_values, given_level, descending, limit, with_values, with_places, given_out] = args;
   const Numbers values = placed_numbers_of(given_values, "X");
   const Place place = place_of(values.array);
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
   SortJob job = job_of(values, level, descending);
-  job.most = given(most) ? std::clamp<std::int64_t>(int_of(most, "k"), 0, job.longest) : job.longest;
-  const LevelRef kept = topk_level(level, job.most);
-  const Extents shape = values.rows(kept->total());
-  py::object sorted = py::none();
+  job.most = is_given(limit) ? std::clamp<std::int64_t>(int_of(limit, "k"), 0, job.longest) : job.longest;
+  const LevelRef out_level = topk_level(level, job.most);
+  const Extents shape = values.rows(out_level->total());
+  py::object sorted_values = py::none();
   py::object places = py::none();
   std::byte* to_values = nullptr;
   std::int64_t* to_places = nullptr;
@@ -74,7 +74,7 @@ py::object sort_rows(const Arguments<7>& args) {
     const py::dtype dtype = values.array.dtype();
     py::array result = out_at(place, given_out, dtype, shape, {given_values, values.array});
     to_values = bytes(result);
-    sorted = std::move(result);
+    sorted_values = std::move(result);
   }
   if (with_places != nullptr && truth_of(with_places, "with_places")) {
     py::array result = empty_at(place, py::dtype::of<std::int64_t>(), shape);
@@ -83,20 +83,20 @@ py::object sort_rows(const Arguments<7>& args) {
   }
   const ScratchAt scratch(place, place.kernels->sort_scratch(job, level->total()));
   launch(place, "sort", cost_of(values), &cuda::Kernels::sort, job, level->total(),
-         offsets_at(place, LevelRef::in(kept)), scratch.data(), to_values, to_places);
-  return py::make_tuple(sorted, places, kept);
+         offsets_at(place, LevelRef::unwrap(out_level)), scratch.data(), to_values, to_places);
+  return py::make_tuple(sorted_values, places, out_level);
 }
 
 /// Places of rows that go back: those of the host are checked and copied to where the rows are; a device's
 /// own are not looked at.
 PlacedInts places_of(const Place& place, PyObject* given_which, const Extents& shape, const LevelRef& level,
-                     const LevelRef& kept) {
-  const py::object seen = seen_argument(given_which);
-  const py::array which = seen ? as_rows(seen, "which") : rows_at(place, given_which, "which");
+                     const LevelRef& out_level) {
+  const py::object host_which = seen_argument(given_which);
+  const py::array which = host_which ? as_rows(host_which, "which") : rows_at(place, given_which, "which");
   if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
     raise_value("which", "expected " + text_of(shape) + ", got " + text_of(shape_of(which)));
   }
-  if (!seen) {
+  if (!host_which) {
     if (number_of(which.dtype().ptr()) != Number::i64) {
       raise_type("which", "expected int64 on a device, got dtype " + str_of(which.dtype()));
     }
@@ -106,9 +106,9 @@ PlacedInts places_of(const Place& place, PyObject* given_which, const Extents& s
   const std::int64_t* const data = places.data;
   std::int64_t columns = 1;
   for (std::size_t axis = 1; axis < shape.size(); ++axis) columns *= shape[axis];
-  const std::int64_t wrong = sort_misplaced(level->view(), kept->view(), columns, data);
+  const std::int64_t wrong = sort_misplaced(level->view(), out_level->view(), columns, data);
   if (wrong >= 0) {
-    const Offsets view = kept->view();
+    const Offsets view = out_level->view();
     const std::int64_t row = wrong / columns;
     const std::int64_t i = std::upper_bound(view.ends, view.ends + view.count, row) - view.ends;
     raise_index("which", std::to_string(data[wrong]) + " in row " + std::to_string(row) +
@@ -125,22 +125,22 @@ py::object unsort_rows(const Arguments<5>& args) {
   const Numbers rows = placed_numbers_of(given_rows, "dY");
   const Place place = place_of(rows.array);
   const LevelRef level = level_over(given_level, "dY", -1);
-  const LevelRef kept = level_over(given_kept, "dY", rows.array.shape(0));
-  if (kept->count() != level->count()) {
-    raise_value("lengths",
-                std::to_string(level->count()) + " sequences, but dY has " + std::to_string(kept->count()));
+  const LevelRef out_level = level_over(given_kept, "dY", rows.array.shape(0));
+  if (out_level->count() != level->count()) {
+    raise_value("lengths", std::to_string(level->count()) + " sequences, but dY has " +
+                               std::to_string(out_level->count()));
   }
-  const PlacedInts places = places_of(place, given_which, rows.rows(rows.array.shape(0)), level, kept);
+  const PlacedInts places = places_of(place, given_which, rows.rows(rows.array.shape(0)), level, out_level);
   const std::int64_t columns = rows.columns();
   const std::int64_t size = rows.array.itemsize();
-  const Extents back = rows.rows(level->total());
-  py::array out =
-      out_at(place, given_out, rows.array.dtype(), back, {given_rows, rows.array, given_which, places.keep});
+  const Extents out_shape = rows.rows(level->total());
+  py::array out = out_at(place, given_out, rows.array.dtype(), out_shape,
+                         {given_rows, rows.array, given_which, places.keep});
   const std::int64_t total = level->total();
   const ScratchAt scratch(place, place.kernels->unsort_scratch(total, columns));
-  launch(place, "unsort", out.nbytes(), &cuda::Kernels::unsort, offsets_at(place, LevelRef::in(level)), total,
-         offsets_at(place, LevelRef::in(kept)), kept->total(), data_of(rows.array), columns, size,
-         places.data, scratch.data(), bytes(out));
+  launch(place, "unsort", out.nbytes(), &cuda::Kernels::unsort, offsets_at(place, LevelRef::unwrap(level)),
+         total, offsets_at(place, LevelRef::unwrap(out_level)), out_level->total(), data_of(rows.array),
+         columns, size, places.data, scratch.data(), bytes(out));
   return out;
 }
 
@@ -148,8 +148,8 @@ PyMethodDef sort_methods[] = {
     method<kSort, sort_rows>("sort(values, level, descending=False, most=None, with_values=True,\n"
                              "    with_places=False, out=None)\n--\n\n"
                              "The first rows of each sequence in order, their places, and their level."),
-    method<kKept, kept_rows>("sort_kept(level, most)\n--\n\n"
-                             "The level of the first rows of each sequence."),
+    method<kSortKept, kept_rows>("sort_kept(level, most)\n--\n\n"
+                                 "The level of the first rows of each sequence."),
     method<kUnsort, unsort_rows>("unsort(rows, level, kept, which, out=None)\n--\n\n"
                                  "Each element to the row of its sequence that `which` says; else zeros."),
     {},

@@ -16,8 +16,8 @@ namespace varlen::bindings {
 
 namespace {
 
-Ints one_each(PyObject* given, const char* argument, const LevelRef& level) {
-  Ints numbers = as_ints(given, argument);
+Ints one_each(PyObject* input, const char* argument, const LevelRef& level) {
+  Ints numbers = as_ints(input, argument);
   if (numbers.count != level->count()) {
     raise_value(argument, "has " + std::to_string(numbers.count) + " entries for " +
                               std::to_string(level->count()) + " sequences");
@@ -49,11 +49,11 @@ py::object cut(const Arguments<4>& args) {
   Ranges ranges(level->count());
   NewLevel cuts(level->count());
   refuse_cut(span_cut(level->view(), firsts.data, sizes.data, ranges.data(), cuts.ends()), firsts, sizes);
-  const LevelRef kept = std::move(cuts).done();
-  const Offsets view = kept->view();
+  const LevelRef cut_level = std::move(cuts).finish();
+  const Offsets view = cut_level->view();
   py::array result = rows_like_at(place_of(x), x, view.total());
   move_ranges(x, ranges, view.ends, view.count, result);
-  return py::make_tuple(result, kept);
+  return py::make_tuple(result, cut_level);
 }
 
 PyMethodDef span_cut_methods[] = {

@@ -39,12 +39,12 @@ std::string place_in(const Offsets& groups, std::int64_t where, const char* what
 }
 
 /// The rows of every span, and the level that cuts them.
-struct Named {
+struct Spans {
   Ranges ranges;
   LevelRef spans;
 };
 
-Named spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pairs) {
+Spans spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pairs) {
   const Ints pairs = as_ints(given_pairs, "at");
   if (pairs.count % 2 != 0) raise_value("at", "expected pairs, got an odd number of entries");
   const std::int64_t n = pairs.count / 2;
@@ -60,7 +60,7 @@ Named spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pa
     raise_index("at", text + ", but the sequence has " + std::to_string(status.value) + " rows");
   }
   raise_if(status, "at");
-  return {std::move(ranges), std::move(spans).done()};
+  return {std::move(ranges), std::move(spans).finish()};
 }
 
 constexpr Signature<5> kSpans{"spans", {"X", "lengths", "groups", "at", "max_bytes"}, 4, 5};
@@ -69,46 +69,46 @@ py::object spans(const Arguments<5>& args) {
   const auto [given_x, lengths, groups, at, max_bytes] = args;
   const py::array x = as_placed_rows(given_x, "X");
   const LevelRef level = level_over(lengths, "X", x.shape(0));
-  const Named named = spans_of(level, groups, at);
-  const Offsets ends = named.spans->view();
+  const Spans selection = spans_of(level, groups, at);
+  const Offsets ends = selection.spans->view();
   Extents shape = shape_of(x);
   shape[0] = ends.total();
   py::array result = out_for(nullptr, max_bytes, "X", x.dtype(), shape, {}, place_of(x));
-  move_ranges(x, named.ranges, ends.ends, ends.count, result);
-  return py::make_tuple(result, named.spans);
+  move_ranges(x, selection.ranges, ends.ends, ends.count, result);
+  return py::make_tuple(result, selection.spans);
 }
 
 constexpr Signature<3> kSpanRows{"span_rows", {"lengths", "groups", "at"}};
 
 py::object rows_of_spans(const Arguments<3>& args) {
   const LevelRef level = level_over(args[0], "X", -1);
-  const Named named = spans_of(level, args[1], args[2]);
-  const Offsets ends = named.spans->view();
+  const Spans selection = spans_of(level, args[1], args[2]);
+  const Offsets ends = selection.spans->view();
   py::array rows = empty_ints(ends.total());
-  gather_strided(named.ranges.data(), ends.ends, ends.count, 1, ints(rows));
-  return py::make_tuple(rows, named.spans);
+  gather_strided(selection.ranges.data(), ends.ends, ends.count, 1, ints(rows));
+  return py::make_tuple(rows, selection.spans);
 }
 
 constexpr Signature<4> kPlaceRows{"place_rows", {"lengths", "groups", "places", "between"}, 3, 4};
 
 py::object rows_of_places(const Arguments<4>& args) {
   const LevelRef level = level_over(args[0], "X", -1);
-  const bool between = args[3] != nullptr && truth_of(args[3], "between");
-  const char* const name = between ? "at" : "alignment";
+  const bool is_between = args[3] != nullptr && truth_of(args[3], "between");
+  const char* const name = is_between ? "at" : "alignment";
   const Ints places = as_ints(args[2], name);
   const LevelRef groups = groups_over(args[1], level, name, places.count);
   py::array rows = empty_ints(places.count);
-  const Status status = span_rows(level->view(), groups->view(), places.data, between, ints(rows));
+  const Status status = span_rows(level->view(), groups->view(), places.data, is_between, ints(rows));
   if (!status.ok()) {
     const std::string text =
         place_in(groups->view(), status.where, "entry") + " is " + std::to_string(places.data[status.where]);
     if (status.code == Code::decreasing) raise_value(name, text + ", less than the one before it");
     raise_index(name, text + ", but the sequence has " + std::to_string(status.value) + " rows");
   }
-  if (!between) return rows;
-  NewLevel grown(level->count());
-  raise_if(span_grown(level->view(), groups->view(), grown.ends()), "at");
-  return py::make_tuple(rows, std::move(grown).done());
+  if (!is_between) return rows;
+  NewLevel out_level(level->count());
+  raise_if(span_grown(level->view(), groups->view(), out_level.ends()), "at");
+  return py::make_tuple(rows, std::move(out_level).finish());
 }
 
 constexpr Signature<3> kTake{"take_rows", {"X", "rows", "max_bytes"}, 2, 3};

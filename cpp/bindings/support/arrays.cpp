@@ -10,7 +10,7 @@
 #include "ndarray.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
@@ -18,9 +18,9 @@ namespace {
 
 /// What is wrong with numbers that NumPy made objects of.
 [[noreturn]] void raise_no_ints(const py::array& array, const std::string& argument) {
-  std::int64_t at = 0;
+  std::int64_t index = 0;
   for (const py::handle item : array.attr("flat")) {
-    const std::string place = "position " + std::to_string(at++) + " holds ";
+    const std::string place = "position " + std::to_string(index++) + " holds ";
     if (!PyLong_Check(item.ptr()) || PyBool_Check(item.ptr())) {
       raise_type(argument, place + type_name(item) + ", not an integer");
     }
@@ -134,10 +134,11 @@ Ints as_ints(py::handle object, const char* argument) {
 }
 
 Ints as_own_ints(py::handle object, const char* argument) {
-  Ints given = as_ints(object, argument);
-  py::array own = empty_ints(given.count);
-  if (given.count > 0) std::memcpy(own.mutable_data(), given.data, static_cast<std::size_t>(own.nbytes()));
-  return {own, static_cast<const std::int64_t*>(own.data()), given.count};
+  Ints numbers = as_ints(object, argument);
+  py::array own = empty_ints(numbers.count);
+  if (numbers.count > 0)
+    std::memcpy(own.mutable_data(), numbers.data, static_cast<std::size_t>(own.nbytes()));
+  return {own, static_cast<const std::int64_t*>(own.data()), numbers.count};
 }
 
 py::array as_rows(py::handle object, const char* argument) {

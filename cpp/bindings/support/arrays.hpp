@@ -82,9 +82,9 @@ py::array rows_between(const py::array& array, std::int64_t begin, std::int64_t 
 py::array frozen(py::array array);
 
 /// Releases the GIL for work above about 20 us: `bytes` is what the call moves.
-class Unlocked {
+class GilRelease {
  public:
-  explicit Unlocked(std::int64_t bytes) {
+  explicit GilRelease(std::int64_t bytes) {
     if (bytes > kBytes) release_.emplace();
   }
 

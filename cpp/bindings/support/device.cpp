@@ -45,16 +45,16 @@ class HostLibrary final : public DeviceLibrary {
  public:
   [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
                                  const Extents& shape) const override {
-    return over(bindings::empty(dtype, shape), place);
+    return wrap(bindings::empty(dtype, shape), place);
   }
   [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
                                         std::int64_t end) const override {
-    return over(bindings::rows_between(py::reinterpret_borrow<py::array>(owner), begin, end), place);
+    return wrap(bindings::rows_between(py::reinterpret_borrow<py::array>(owner), begin, end), place);
   }
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
-    return over(as_rows(owner, "values"), place);
+    return wrap(as_rows(owner, "values"), place);
   }
-  [[nodiscard]] static py::object over(const py::array& array, const Place& place) {
+  [[nodiscard]] static py::object wrap(const py::array& array, const Place& place) {
     return device_array({array,
                          array.dtype(),
                          {array.shape(), array.shape() + array.ndim()},
@@ -94,26 +94,26 @@ class InterfaceLibrary final : public DeviceLibrary {
 
   [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
                                  const Extents& shape) const override {
-    return over(py::handle(empty_)(sizes_as_tuple(shape), dtype, place.stream.device), place);
+    return wrap(py::handle(empty_)(sizes_as_tuple(shape), dtype, place.stream.device), place);
   }
   [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
                                         std::int64_t end) const override {
-    return over(owner[py::slice(begin, end, 1)], place);
+    return wrap(owner[py::slice(begin, end, 1)], place);
   }
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
-    return over(py::handle(contiguous_)(owner), place);
+    return wrap(py::handle(contiguous_)(owner), place);
   }
   /// The device of an array, and the stream that its library works on now.
   [[nodiscard]] Place place_of(py::handle array, const cuda::Kernels* kernels) const {
     const auto current = py::handle(current_)(array).cast<py::tuple>();
     return {kernels, {current[0].cast<int>(), address_of(current[1])}, this};
   }
-  [[nodiscard]] static py::object over(py::object array, const Place& place) {
-    const py::object shown = array.attr("__cuda_array_interface__");
+  [[nodiscard]] static py::object wrap(py::object array, const Place& place) {
+    const py::object interface = array.attr("__cuda_array_interface__");
     DeviceArray result;
-    result.dtype = dtype_of(array, shown);
-    for (const py::handle size : shown["shape"]) result.shape.push_back(size.cast<py::ssize_t>());
-    const py::object strides = shown.attr("get")("strides");
+    result.dtype = dtype_of(array, interface);
+    for (const py::handle size : interface["shape"]) result.shape.push_back(size.cast<py::ssize_t>());
+    const py::object strides = interface.attr("get")("strides");
     if (strides.is_none()) {
       result.strides = Extents(result.shape.size(), 0);
       py::ssize_t step = result.dtype.itemsize();
@@ -124,7 +124,7 @@ class InterfaceLibrary final : public DeviceLibrary {
       for (const py::handle stride : strides) result.strides.push_back(stride.cast<py::ssize_t>());
     }
     static std::byte nowhere;  // NumPy takes no null, and reads nothing there
-    void* const address = address_of(py::object(py::object(shown["data"])[py::int_(0)]));
+    void* const address = address_of(py::object(py::object(interface["data"])[py::int_(0)]));
     result.data = address != nullptr ? address : &nowhere;
     result.owner = std::move(array);
     result.place = place;
@@ -133,9 +133,10 @@ class InterfaceLibrary final : public DeviceLibrary {
 
  private:
   /// That of the array where it is one of NumPy: the interface has no name for some, as bfloat16.
-  static py::dtype dtype_of(const py::object& array, const py::object& shown) {
+  static py::dtype dtype_of(const py::object& array, const py::object& interface) {
     const py::object own = py::getattr(array, "dtype", py::none());
-    return py::isinstance<py::dtype>(own) ? own.cast<py::dtype>() : py::dtype::from_args(shown["typestr"]);
+    return py::isinstance<py::dtype>(own) ? own.cast<py::dtype>()
+                                          : py::dtype::from_args(interface["typestr"]);
   }
 
   PyTypeObject* type_;
@@ -224,7 +225,7 @@ Py_ssize_t device_length(PyObject* self) noexcept {
 }
 
 PyObject* device_repr(PyObject* self) noexcept {
-  return guarded([&] {
+  return guard([&] {
     const DeviceArray& array = device_array_in(self);
     return py::str("DeviceArray(" + text_of(array.shape) + ", " + str_of(array.dtype) + ", " +
                    text_of_place(array.place) + ")")
@@ -242,7 +243,7 @@ void Place::check(cuda::Error error, const char* verb) const {
   switch (error) {
     case cuda::kNoMemory:
       raise_memory(name, device + " is out of memory");
-    case cuda::kNotInitialized:
+    case cuda::kNoInit:
       throw std::runtime_error(
           name + ": CUDA cannot be used in a forked child of a process that used it; spawn it instead");
     case cuda::kOldDriver:
@@ -253,7 +254,7 @@ void Place::check(cuda::Error error, const char* verb) const {
     case cuda::kNoImage:
       throw std::runtime_error(name + ": varlen was built without kernels for " + device +
                                "; a build there, or one with VARLEN_CUDA=ON, has them");
-    case cuda::kCaptured:
+    case cuda::kStreamCapture:
       throw std::runtime_error(name +
                                ": has to wait for the device, which it cannot while a graph captures the "
                                "stream; do it before");
@@ -264,7 +265,7 @@ void Place::check(cuda::Error error, const char* verb) const {
 
 const cuda::Kernels* kernels_of_devices() {
   Hook& load = hooks().load_kernels;
-  if (kernel_tables.devices == nullptr && load.known() != nullptr &&
+  if (kernel_tables.devices == nullptr && load.peek() != nullptr &&
       !std::exchange(kernel_tables.is_asked, true)) {
     load();
   }
@@ -283,7 +284,7 @@ py::object placed_array(py::handle object) {
     if (kernels == nullptr) {
       raise_type("an array of a device: varlen has no kernels for it here; varlen.cuda.status() says why");
     }
-    return InterfaceLibrary::over(py::reinterpret_borrow<py::object>(object),
+    return InterfaceLibrary::wrap(py::reinterpret_borrow<py::object>(object),
                                   library->place_of(object, kernels));
   }
   return {};
@@ -298,7 +299,7 @@ bool is_device_array(PyObject* object) noexcept {
 }
 
 DeviceArray& device_array_in(PyObject* object) noexcept {
-  return DeviceObject::in(object);
+  return DeviceObject::unwrap(object);
 }
 
 py::object readable_array(py::handle object) {
@@ -333,7 +334,7 @@ py::array as_placed_rows(py::handle object, const char* argument) {
     py::array rows = as_rows(object, argument);
     return kernel_tables.host == nullptr
                ? rows
-               : array_in(HostLibrary::over(rows, {kernel_tables.host, {}, &host_library}));
+               : array_in(HostLibrary::wrap(rows, {kernel_tables.host, {}, &host_library}));
   }
   const DeviceArray& array = device_array_in(object.ptr());
   if (array.shape.empty()) {
@@ -344,10 +345,10 @@ py::array as_placed_rows(py::handle object, const char* argument) {
 }
 
 void check_at(const Place& place, const py::array& array, std::string_view argument) {
-  const Place there = place_of(array);
-  if (is_same_device(place, there)) return;
+  const Place array_place = place_of(array);
+  if (is_same_device(place, array_place)) return;
   raise_value(argument,
-              "expected an array on " + text_of_place(place) + ", got one on " + text_of_place(there));
+              "expected an array on " + text_of_place(place) + ", got one on " + text_of_place(array_place));
 }
 
 py::array rows_at(const Place& place, py::handle object, const char* argument) {
@@ -368,10 +369,10 @@ ScratchAt::ScratchAt(const Place& place, std::int64_t bytes) {
   if (!place.is_host()) {
     py::array memory = scratch_at(place, bytes);
     data_ = bindings::bytes(memory);
-    there_ = std::move(memory);
+    array_ = std::move(memory);
   } else if (bytes > 0) {
-    here_ = Buffer(bytes);
-    data_ = here_.data();
+    buffer_ = Buffer(bytes);
+    data_ = buffer_.data();
   }
 }
 
@@ -384,8 +385,8 @@ py::array rows_like_at(const Place& place, const py::array& like, std::int64_t c
 
 py::array rows_between_at(const Place& place, const py::array& array, std::int64_t begin, std::int64_t end) {
   if (place.is_host()) return rows_between(array, begin, end);
-  const DeviceArray& whole = device_array_in(device_under(array.ptr()));
-  return array_in(place.library->rows_between(place, whole.owner, begin, end));
+  const DeviceArray& base_array = device_array_in(device_under(array.ptr()));
+  return array_in(place.library->rows_between(place, base_array.owner, begin, end));
 }
 
 namespace {
@@ -450,24 +451,24 @@ bool has_memory_of_host(const Place& place) {
                       [&](const InterfaceLibrary* library) { return library == place.library; });
 }
 
-py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
+py::array checked_out_at(const Place& place, std::string_view name, py::handle output, const py::dtype& dtype,
                          const Extents& shape, Inputs inputs) {
-  const bool on_device = is_device_array(given.ptr());
+  const bool on_device = is_device_array(output.ptr());
   if (!on_device && (place.is_host() || has_memory_of_host(place))) {
-    return checked_out(name, given, dtype, shape, inputs);
+    return checked_out(name, output, dtype, shape, inputs);
   }
-  const py::array out = on_device ? array_in(given) : as_rows(given, std::string(name).c_str());
+  const py::array out = on_device ? array_in(output) : as_rows(output, std::string(name).c_str());
   check_at(place, out, name);
   return checked_out(name, out, dtype, shape, inputs);
 }
 
 py::array out_at(const Place& place, PyObject* given_out, const py::dtype& dtype, const Extents& shape,
                  Inputs inputs) {
-  return given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape, inputs)
-                          : empty_at(place, dtype, shape);
+  return is_given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape, inputs)
+                             : empty_at(place, dtype, shape);
 }
 
-py::object outside(py::object result) {
+py::object export_result(py::object result) {
   if (is_array(result.ptr(), Api::get())) {
     py::object device = outside_of(result.ptr());
     return device ? device : result;
@@ -477,12 +478,12 @@ py::object outside(py::object result) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* const item = PyTuple_GET_ITEM(result.ptr(), i);
     if (!is_array(item, Api::get()) || !outside_of(item)) continue;
-    py::tuple each(count);
+    py::tuple items(count);
     for (Py_ssize_t k = 0; k < count; ++k) {
-      each[static_cast<std::size_t>(k)] =
-          outside(py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), k)));
+      items[static_cast<std::size_t>(k)] =
+          export_result(py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), k)));
     }
-    return py::object(std::move(each));
+    return py::object(std::move(items));
   }
   return result;
 }

@@ -110,8 +110,8 @@ class ScratchAt {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
 
  private:
-  Buffer here_;
-  py::object there_;
+  Buffer buffer_;
+  py::object array_;
   std::byte* data_ = nullptr;
 };
 
@@ -122,7 +122,7 @@ void launch(const Place& place, const char* verb, std::int64_t work,
             cuda::Error (*cuda::Kernels::*kernel)(cuda::Stream, Parameters...) noexcept, Args&&... args) {
   cuda::Error error = 0;
   {
-    const Unlocked unlocked(place.is_host() ? work : 0);
+    const GilRelease gil_release(place.is_host() ? work : 0);
     error = (place.kernels->*kernel)(place.stream, std::forward<Args>(args)...);
   }
   place.check(error, verb);
@@ -136,7 +136,7 @@ void launch(const Place& place, const char* verb, std::int64_t work,
                                         std::int64_t end);
 
 /// An output that the caller gave, at this place: see checked_out.
-[[nodiscard]] py::array checked_out_at(const Place& place, std::string_view name, py::handle given,
+[[nodiscard]] py::array checked_out_at(const Place& place, std::string_view name, py::handle output,
                                        const py::dtype& dtype, const Extents& shape, Inputs inputs);
 
 /// The output that the caller gave, or a fresh one there.

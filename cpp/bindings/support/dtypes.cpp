@@ -23,10 +23,10 @@ PyObject* stand_in() {
 /// so, and there is the stand-in. The one that was found last is known by its address, for a name is as dear
 /// as a small reduction.
 bool is_bfloat16(const py::dtype& dtype) {
-  static PyObject* known = nullptr;
-  if (dtype.ptr() == known || dtype.ptr() == stand_in()) return true;
+  static PyObject* cache = nullptr;
+  if (dtype.ptr() == cache || dtype.ptr() == stand_in()) return true;
   if (str_of(dtype) != "bfloat16" && !dtype.equal(py::handle(stand_in()))) return false;
-  Py_XSETREF(known, py::object(dtype).release().ptr());
+  Py_XSETREF(cache, py::object(dtype).release().ptr());
   return true;
 }
 
@@ -63,19 +63,19 @@ std::optional<Type> type_of(const py::dtype& dtype) {
   }
 }
 
-py::dtype dtype_named(py::handle given, const char* argument) {
+py::dtype dtype_named(py::handle input, const char* argument) {
   try {
-    const bool names_nothing = PyDict_Check(given.ptr()) && PyDict_Size(given.ptr()) == 0;
-    if (!names_nothing) return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+    const bool names_nothing = PyDict_Check(input.ptr()) && PyDict_Size(input.ptr()) == 0;
+    if (!names_nothing) return py::dtype::from_args(py::reinterpret_borrow<py::object>(input));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }
-  const py::object shown = py::module_::import("reprlib").attr("repr")(given);
-  raise_type(argument, "expected a NumPy dtype, got " + std::string(py::str(shown)));
+  const py::object text = py::module_::import("reprlib").attr("repr")(input);
+  raise_type(argument, "expected a NumPy dtype, got " + std::string(py::str(text)));
 }
 
-py::dtype dtype_of(py::handle given, const py::dtype& like) {
-  return given.is_none() ? like : dtype_named(given, "dtype");
+py::dtype dtype_of(py::handle input, const py::dtype& like) {
+  return input.is_none() ? like : dtype_named(input, "dtype");
 }
 
 py::array convertible(const py::array& values, const py::dtype& dtype, bool touches_nan) {
@@ -98,7 +98,7 @@ void refuse_unfit(Status status, const py::array& values, const py::dtype& dtype
 }  // namespace
 
 Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument,
-                   std::atomic<bool>* lost) {
+                   std::atomic<bool>* loss) {
   const std::optional<Type> from = type_of(values.dtype());
   const bool replaces = nan.data() != nullptr && from && is_float(*from);
   if (!replaces && values.dtype().equal(dtype)) return {};
@@ -107,22 +107,22 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
     raise_type(argument, str_of(values.dtype()) + " does not become " + str_of(dtype));
   }
   const std::byte* const instead = replaces ? nan.data() : nullptr;
-  if (lost != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, lost);
-  const auto* in = data_of(values);
+  if (loss != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, loss);
+  const auto* source = data_of(values);
   Status status;
   {
-    const Unlocked unlocked(values.nbytes());
-    status = cast_check(*from, *to, replaces, in, values.size());
+    const GilRelease gil_release(values.nbytes());
+    status = cast_check(*from, *to, replaces, source, values.size());
   }
   refuse_unfit(status, values, dtype, argument);
   return cast_of(*from, *to, instead);
 }
 
-void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
+void raise_if_lost(const std::atomic<bool>& loss, const py::array& values, const py::dtype& dtype,
                    const char* argument) {
-  if (!lost.load(std::memory_order_relaxed)) return;
-  const auto* in = data_of(values);
-  const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, in, values.size());
+  if (!loss.load(std::memory_order_relaxed)) return;
+  const auto* source = data_of(values);
+  const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, source, values.size());
   refuse_unfit(status, values, dtype, argument);
   // Another thread wrote there meanwhile.
   raise_value(argument, "holds a number that does not fit " + str_of(dtype));

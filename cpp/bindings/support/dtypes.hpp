@@ -29,10 +29,10 @@ py::dtype bfloat16_stand_in();
 std::optional<Type> type_of(const py::dtype& dtype);
 
 /// The dtype that was given; a TypeError that names the argument where NumPy has none such.
-py::dtype dtype_named(py::handle given, const char* argument);
+py::dtype dtype_named(py::handle input, const char* argument);
 
 /// What the argument `dtype` says; the dtype of `like` for None.
-py::dtype dtype_of(py::handle given, const py::dtype& like);
+py::dtype dtype_of(py::handle input, const py::dtype& like);
 
 /// A value that repeats: one element, or one row of elements.
 struct Fill {
@@ -56,15 +56,15 @@ Fill missing_of(const py::dtype& dtype);
 std::optional<py::array> missing_row(const py::array& like);
 
 /// The conversion of `values` to `dtype`, after a look at every value: what does not fit is refused by its
-/// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result. With `lost`
+/// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result. With `loss`
 /// numbers that would become infinite are looked for while they are converted, into memory that nobody has
 /// seen yet; raise_if_lost is to be called after that.
 Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument,
-                   std::atomic<bool>* lost = nullptr);
+                   std::atomic<bool>* loss = nullptr);
 
-/// ValueError that names the first number of `values` that `dtype` does not hold, where `lost` says there is
+/// ValueError that names the first number of `values` that `dtype` does not hold, where `loss` says there is
 /// one.
-void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
+void raise_if_lost(const std::atomic<bool>& loss, const py::array& values, const py::dtype& dtype,
                    const char* argument);
 
 /// `values` in the byte order of this machine where they have to be converted, else as they are.

@@ -62,8 +62,8 @@ double number_of(PyObject* object, const char* argument) {
 
 void refuse_gradient(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr()) || !py::hasattr(object, "requires_grad")) return;
-  const py::object wanted = object.attr("requires_grad");
-  if (wanted.ptr() == Py_True) {
+  const py::object flag = object.attr("requires_grad");
+  if (flag.ptr() == Py_True) {
     raise_value(argument, "a tensor that requires gradients, which would be lost here; pass tensor.detach()");
   }
 }

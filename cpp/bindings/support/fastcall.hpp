@@ -16,48 +16,48 @@ namespace varlen::bindings {
 namespace py = pybind11;
 
 /// The same object, or the DeviceArray that an array of ours is in here; those in a tuple as well.
-[[nodiscard]] py::object outside(py::object result);
+[[nodiscard]] py::object export_result(py::object result);
 
 /// The arguments of one call in the order of the signature, borrowed; nullptr where one was left out.
 template <std::size_t N>
 using Arguments = std::array<PyObject*, N>;
 
-/// What a function is called and what its arguments are. The first `required` must be given, those from
+/// What a function is called and what its arguments are. The first `required_count` must be given, those from
 /// `positional` on by keyword only. Made once, lives for ever.
 template <std::size_t N>
 struct Signature {
   const char* function;
   std::array<const char*, N> names;
-  std::size_t required = N;
+  std::size_t required_count = N;
   std::size_t positional = N;
 
   /// The names as Python keeps those of keywords: looked up once.
-  using Interned = std::array<PyObject*, N>;
+  using InternedNames = std::array<PyObject*, N>;
 
-  [[nodiscard]] Interned intern() const {
-    Interned result{};
+  [[nodiscard]] InternedNames intern() const {
+    InternedNames result{};
     for (std::size_t i = 0; i < N; ++i) result[i] = PyUnicode_InternFromString(names[i]);
     return result;
   }
 
-  Arguments<N> parse(PyObject* const* given, Py_ssize_t count, PyObject* keywords,
-                     const Interned& interned) const {
+  Arguments<N> parse(PyObject* const* values, Py_ssize_t count, PyObject* keywords,
+                     const InternedNames& interned_names) const {
     Arguments<N> out{};
     if (count > static_cast<Py_ssize_t>(positional)) {
       throw py::type_error(std::string(function) + "() takes at most " + std::to_string(positional) +
                            " positional arguments but " + std::to_string(count) + " were given");
     }
-    for (Py_ssize_t i = 0; i < count; ++i) out[static_cast<std::size_t>(i)] = given[i];
-    const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
-    for (Py_ssize_t k = 0; k < named; ++k) {
-      const std::size_t i = find(PyTuple_GET_ITEM(keywords, k), interned);
+    for (Py_ssize_t i = 0; i < count; ++i) out[static_cast<std::size_t>(i)] = values[i];
+    const Py_ssize_t keyword_count = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t k = 0; k < keyword_count; ++k) {
+      const std::size_t i = find(PyTuple_GET_ITEM(keywords, k), interned_names);
       if (out[i] != nullptr) {
         throw py::type_error(std::string(function) + "() got multiple values for argument '" + names[i] +
                              "'");
       }
-      out[i] = given[count + k];
+      out[i] = values[count + k];
     }
-    for (std::size_t i = 0; i < required; ++i) {
+    for (std::size_t i = 0; i < required_count; ++i) {
       if (out[i] == nullptr) {
         throw py::type_error(std::string(function) + "() missing required argument '" + names[i] + "'");
       }
@@ -66,9 +66,9 @@ struct Signature {
   }
 
  private:
-  std::size_t find(PyObject* keyword, const Interned& interned) const {
+  std::size_t find(PyObject* keyword, const InternedNames& interned_names) const {
     for (std::size_t i = 0; i < N; ++i) {
-      if (keyword == interned[i]) return i;
+      if (keyword == interned_names[i]) return i;
     }
     for (std::size_t i = 0; i < N; ++i) {
       if (PyUnicode_CompareWithASCIIString(keyword, names[i]) == 0) return i;
@@ -80,7 +80,7 @@ struct Signature {
 
 /// Runs a body and turns what it throws into the Python error that is set.
 template <class Body>
-PyObject* guarded(Body&& body) noexcept {
+PyObject* guard(Body&& body) noexcept {
   try {
     return body();
   } catch (py::error_already_set& error) {
@@ -99,10 +99,10 @@ PyObject* guarded(Body&& body) noexcept {
 
 /// The C function for a signature and a body `py::object body(const Arguments<N>&)`.
 template <const auto& signature, auto body>
-PyObject* fastcall(PyObject*, PyObject* const* given, Py_ssize_t count, PyObject* keywords) noexcept {
-  return guarded([&] {
-    static const auto interned = signature.intern();
-    return outside(body(signature.parse(given, count, keywords, interned))).release().ptr();
+PyObject* fastcall(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* keywords) noexcept {
+  return guard([&] {
+    static const auto interned_names = signature.intern();
+    return export_result(body(signature.parse(values, count, keywords, interned_names))).release().ptr();
   });
 }
 
@@ -116,10 +116,13 @@ PyMethodDef method(const char* doc, int flags = 0) {
 
 /// The same with the object that it is called on: `py::object body(PyObject* self, const Arguments<N>&)`.
 template <const auto& signature, auto body>
-PyObject* fastcall_on(PyObject* self, PyObject* const* given, Py_ssize_t count, PyObject* keywords) noexcept {
-  return guarded([&] {
-    static const auto interned = signature.intern();
-    return outside(body(self, signature.parse(given, count, keywords, interned))).release().ptr();
+PyObject* fastcall_on(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                      PyObject* keywords) noexcept {
+  return guard([&] {
+    static const auto interned_names = signature.intern();
+    return export_result(body(self, signature.parse(values, count, keywords, interned_names)))
+        .release()
+        .ptr();
   });
 }
 
@@ -131,7 +134,7 @@ PyMethodDef method_on(const char* doc) {
           METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
-inline bool given(PyObject* argument) {
+inline bool is_given(PyObject* argument) {
   return argument != nullptr && argument != Py_None;
 }
 

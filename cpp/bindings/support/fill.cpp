@@ -16,7 +16,7 @@ namespace varlen::bindings {
 
 namespace {
 
-constexpr int kFirstRegistered = 256;  // NPY_USERDEF of NumPy's public header
+constexpr int kFirstUserType = 256;  // NPY_USERDEF of NumPy's public header
 
 py::module_ numpy() {
   return py::module_::import("numpy");
@@ -84,25 +84,25 @@ std::string name_of(const py::dtype& dtype) {
 }
 
 /// Dates and spans of Python, and texts that say them, in the unit that they need; NumPy's own as they are.
-py::array times_of(const py::array& given, py::handle value, const py::dtype& dtype, const char* argument) {
-  const char kind = given.dtype().kind();
+py::array times_of(const py::array& source, py::handle value, const py::dtype& dtype, const char* argument) {
+  const char kind = source.dtype().kind();
   const bool is_date = dtype.kind() == 'M';
-  if (kind != 'O' && !is_text(kind)) return given;
-  const py::object items = given.attr("ravel")().attr("tolist")();
+  if (kind != 'O' && !is_text(kind)) return source;
+  const py::object items = source.attr("ravel")().attr("tolist")();
   for (const py::handle item : items) {
     // A number among dates would count other units than theirs.
     const bool is_word = py::isinstance<py::str>(item);
     const bool is_missing = is_word && str_of(item) == "NaT";
     const bool has_zone = py::hasattr(item, "tzinfo") && !item.attr("tzinfo").is_none();
-    const char* const known = is_date ? "toordinal" : "total_seconds";
+    const char* const method = is_date ? "toordinal" : "total_seconds";
     if (has_zone) {
       raise_value(argument,
                   str_of(py::repr(value)) + " has a time zone, which " + str_of(dtype) + " does not hold");
     }
-    if (!is_missing && !(is_word && is_date) && !py::hasattr(item, known)) refuse(argument, value, dtype);
+    if (!is_missing && !(is_word && is_date) && !py::hasattr(item, method)) refuse(argument, value, dtype);
   }
   try {
-    return given.attr("astype")(std::string(1, dtype.kind())).cast<py::array>();
+    return source.attr("astype")(std::string(1, dtype.kind())).cast<py::array>();
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
     refuse(argument, value, dtype);
@@ -113,55 +113,55 @@ py::array times_of(const py::array& given, py::handle value, const py::dtype& dt
 py::array value_of(py::handle value, const py::dtype& dtype, const char* argument) {
   if (py::isinstance<py::array>(value)) refuse_masked(value.ptr(), argument);
   refuse_gradient(value, argument);
-  py::array given = array_of(value, argument);
-  if (is_time(dtype.kind())) given = times_of(given, value, dtype, argument);
-  return numpy().attr("ascontiguousarray")(given).attr("reshape")(given.attr("shape")).cast<py::array>();
+  py::array source = array_of(value, argument);
+  if (is_time(dtype.kind())) source = times_of(source, value, dtype, argument);
+  return numpy().attr("ascontiguousarray")(source).attr("reshape")(source.attr("shape")).cast<py::array>();
 }
 
 /// Elements through the kernel: checked, converted.
-void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, std::byte* out) {
+void convert_into(Type from, Type to, const std::byte* input, std::int64_t count, std::byte* out) {
   const Convert how = cast_of(from, to);
   if (how.run == nullptr) {
-    copy_exact(out, in, count * size_of(to));
+    copy_exact(out, input, count * size_of(to));
   } else {
-    how.run(in, count, nullptr, out);
+    how.run(input, count, nullptr, out);
   }
 }
 
 /// Whether text, bytes, dates and spans of time are what they were when they are turned back.
-bool is_kept(const py::array& given, const py::array& result) {
+bool is_kept(const py::array& source, const py::array& result) {
   const std::string kind(1, result.dtype().kind());
   if (kind == "f" || kind == "c") {  // finite numbers stay finite
     return numpy()
-        .attr("isfinite")(given)
+        .attr("isfinite")(source)
         .attr("__le__")(numpy().attr("isfinite")(result))
         .attr("all")()
         .cast<bool>();
   }
   if (std::string("SUMm").find(kind) == std::string::npos) return true;
   if (is_text(kind[0])) {
-    return given.attr("astype")(kind).attr("__eq__")(result).attr("all")().cast<bool>();
+    return source.attr("astype")(kind).attr("__eq__")(result).attr("all")().cast<bool>();
   }
-  const py::object back = result.attr("astype")(given.dtype());
-  const py::object same = back.attr("__eq__")(given);
-  const py::object no_time = given.attr("__ne__")(given);
-  return same.attr("__or__")(no_time).attr("all")().cast<bool>();
+  const py::object round_trip = result.attr("astype")(source.dtype());
+  const py::object equality = round_trip.attr("__eq__")(source);
+  const py::object no_time = source.attr("__ne__")(source);
+  return equality.attr("__or__")(no_time).attr("all")().cast<bool>();
 }
 
 /// A value as NumPy takes it for a dtype of times: integers count its unit, and NaN and NaT are NaT.
-py::array as_times(const py::array& given, const py::dtype& dtype) {
-  const char kind = given.dtype().kind();
+py::array as_times(const py::array& source, const py::dtype& dtype) {
+  const char kind = source.dtype().kind();
   const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
   if (kind == 'i' || kind == 'u') {
     const bool fits =
-        cast_check(*type_of(given.dtype()), Type::i64, false, data_of(given), given.size()).ok();
-    return fits ? given.attr("astype")("int64").attr("view")(native).cast<py::array>() : given;
+        cast_check(*type_of(source.dtype()), Type::i64, false, data_of(source), source.size()).ok();
+    return fits ? source.attr("astype")("int64").attr("view")(native).cast<py::array>() : source;
   }
   const bool may_miss = kind == 'f' || kind == 'm' || kind == 'M';
-  if (!may_miss || kind == dtype.kind() || !given.attr("__ne__")(given).attr("all")().cast<bool>()) {
-    return given;
+  if (!may_miss || kind == dtype.kind() || !source.attr("__ne__")(source).attr("all")().cast<bool>()) {
+    return source;
   }
-  return numpy().attr("full")(given.attr("shape"), "NaT", native).cast<py::array>();
+  return numpy().attr("full")(source.attr("shape"), "NaT", native).cast<py::array>();
 }
 
 /// 0, which every dtype has: the value of zero bytes.
@@ -176,8 +176,8 @@ void repeat(const Fill& fill, py::array& array) {
   std::byte* const out = bytes(array);
   if (fill.bytes.empty()) std::memset(out, 0, static_cast<std::size_t>(array.nbytes()));
   const std::int64_t step = std::max<std::int64_t>(fill.period(), 1);
-  for (std::int64_t at = 0; at < array.nbytes() && !fill.bytes.empty(); at += step) {
-    std::memcpy(out + at, fill.data(), fill.bytes.size());
+  for (std::int64_t offset = 0; offset < array.nbytes() && !fill.bytes.empty(); offset += step) {
+    std::memcpy(out + offset, fill.data(), fill.bytes.size());
   }
 }
 
@@ -190,9 +190,10 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
   if (!to && type_of(native)) {  // the other byte order: checked in the native one, then swapped
     fill = fill_of(value, native, row, argument);
-    const py::bytes held(reinterpret_cast<const char*>(fill.bytes.data()), fill.bytes.size());
-    const py::array turned = numpy().attr("frombuffer")(held, native).attr("byteswap")().cast<py::array>();
-    if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), turned.data(), fill.bytes.size());
+    const py::bytes buffer(reinterpret_cast<const char*>(fill.bytes.data()), fill.bytes.size());
+    const py::array native_array =
+        numpy().attr("frombuffer")(buffer, native).attr("byteswap")().cast<py::array>();
+    if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), native_array.data(), fill.bytes.size());
     return fill;
   }
   const auto size = static_cast<std::size_t>(dtype.itemsize());
@@ -206,48 +207,48 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     fill.bytes.resize(size);
     return fill;
   }
-  py::array given = value_of(value, dtype, argument);
-  const std::optional<Type> from = type_of(given.dtype());
+  py::array source = value_of(value, dtype, argument);
+  const std::optional<Type> from = type_of(source.dtype());
   if (to && from) {
-    const auto* in = data_of(given);
-    if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
-    py::array result = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
-    convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
-    given = std::move(result);
-  } else if (!given.dtype().equal(dtype)) {
-    if (is_time(dtype.kind())) given = as_times(given, dtype);
+    const auto* input = data_of(source);
+    if (!cast_check(*from, *to, false, input, source.size()).ok()) refuse(argument, value, dtype);
+    py::array result = empty(dtype.ptr(), static_cast<int>(source.ndim()), source.shape());
+    convert_into(*from, *to, input, source.size(), static_cast<std::byte*>(result.mutable_data()));
+    source = std::move(result);
+  } else if (!source.dtype().equal(dtype)) {
+    if (is_time(dtype.kind())) source = as_times(source, dtype);
     // To NumPy the stand-in for bfloat16 is a structure, whose field a number would become.
     if (to == Type::bf16 && dtype.equal(bfloat16_stand_in())) refuse(argument, value, dtype);
     // Text takes text alone, in either of its dtypes; NumPy would write numbers out.
     const bool may_fit = is_text(dtype.kind())
-                             ? is_text(given.dtype().kind())
-                             : numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>();
+                             ? is_text(source.dtype().kind())
+                             : numpy().attr("can_cast")(source.dtype(), dtype, "same_kind").cast<bool>();
     if (!may_fit) refuse(argument, value, dtype);
-    bool kept = false;
+    bool is_exact = false;
     py::array result;
     try {
       const py::object silent = numpy().attr("errstate")(py::arg("over") = "ignore");
       silent.attr("__enter__")();
       try {
-        result = given.attr("astype")(dtype).cast<py::array>();
+        result = source.attr("astype")(dtype).cast<py::array>();
       } catch (...) {
         silent.attr("__exit__")(py::none(), py::none(), py::none());
         throw;
       }
       silent.attr("__exit__")(py::none(), py::none(), py::none());
-      kept = is_kept(given, result);
+      is_exact = is_kept(source, result);
     } catch (py::error_already_set& error) {
       // Text of other letters, numbers that are cut short, dates beyond the unit.
       if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError)) throw;
     }
-    if (!kept) refuse(argument, value, dtype);
-    given = std::move(result);
+    if (!is_exact) refuse(argument, value, dtype);
+    source = std::move(result);
   }
-  if (given.size() != 1) {
+  if (source.size() != 1) {
     try {
-      given = numpy().attr("broadcast_to")(given, tuple_of(row)).attr("copy")().cast<py::array>();
+      source = numpy().attr("broadcast_to")(source, tuple_of(row)).attr("copy")().cast<py::array>();
     } catch (const py::error_already_set&) {
-      const Extents has = shape_of(given);
+      const Extents has = shape_of(source);
       if (row.empty()) {
         raise_value(argument, "expected one number, got shape " + text_of(has));
       }
@@ -255,19 +256,19 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
                   "shape " + text_of(has) + " does not broadcast to a row of shape " + text_of(row));
     }
   }
-  fill.bytes.resize(static_cast<std::size_t>(given.nbytes()));
-  if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), given.data(), fill.bytes.size());
+  fill.bytes.resize(static_cast<std::size_t>(source.nbytes()));
+  if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), source.data(), fill.bytes.size());
   return fill;
 }
 
 Fill missing_of(const py::dtype& dtype) {
   const char kind = dtype.kind();
   // Dtypes that other packages registered are of kind V: those among them that hold NaN are floats.
-  const bool registered = kind == 'V' && dtype.num() >= kFirstRegistered;
+  const bool is_user_type = kind == 'V' && dtype.num() >= kFirstUserType;
   const py::float_ nan(std::numeric_limits<double>::quiet_NaN());
   if (kind == 'f' || kind == 'c' || type_of(dtype) == Type::bf16) return fill_of(nan, dtype, {}, "fill_mode");
-  if (kind != 'm' && kind != 'M' && !registered) return {};
-  const py::object value = registered ? py::object(nan) : py::str("NaT");
+  if (kind != 'm' && kind != 'M' && !is_user_type) return {};
+  const py::object value = is_user_type ? py::object(nan) : py::str("NaT");
   const py::array element = numpy().attr("full")(py::tuple(), value, dtype).cast<py::array>();
   if (!element.attr("__ne__")(element).cast<bool>()) return {};
   const auto* const data = data_of(element);

@@ -10,21 +10,21 @@
 namespace varlen::bindings {
 
 Hooks& hooks() {
-  static auto* const known = new Hooks;  // no destructor asks an interpreter that is gone
-  return *known;
+  static auto* const instance = new Hooks;  // no destructor asks an interpreter that is gone
+  return *instance;
 }
 
 py::handle Hook::get() {
   if (object_ == nullptr) {
     Hook& find = hooks().find;
-    if (find.known() == nullptr) throw std::runtime_error(std::string(name_) + ": nobody registered it");
-    set(py::handle(find.known())(name_));
+    if (find.peek() == nullptr) throw std::runtime_error(std::string(name_) + ": nobody registered it");
+    set(py::handle(find.peek())(name_));
   }
   return object_;
 }
 
-void Hook::set(const py::object& given) {
-  PyObject* const object = given.is_none() ? nullptr : given.ptr();
+void Hook::set(const py::object& value) {
+  PyObject* const object = value.is_none() ? nullptr : value.ptr();
   if (take != nullptr) take(object);
   Py_XINCREF(object);
   Py_XDECREF(std::exchange(object_, object));
@@ -34,15 +34,15 @@ namespace {
 
 Hook& hook_named(const std::string& name) {
   const auto& all = hooks().all;
-  const auto found =
+  const auto match =
       std::find_if(all.begin(), all.end(), [&](const Hook* hook) { return hook->name() == name; });
-  if (found == all.end()) raise_type("register", "there is no hook called '" + name + "'");
-  return **found;
+  if (match == all.end()) raise_type("register", "there is no hook called '" + name + "'");
+  return **match;
 }
 
-void register_hooks(const py::kwargs& given) {
-  for (const auto& [name, object] : given) hook_named(name.cast<std::string>());
-  for (const auto& [name, object] : given) {
+void register_hooks(const py::kwargs& value) {
+  for (const auto& [name, object] : value) hook_named(name.cast<std::string>());
+  for (const auto& [name, object] : value) {
     hook_named(name.cast<std::string>()).set(py::reinterpret_borrow<py::object>(object));
   }
 }

@@ -18,19 +18,19 @@ class Hook {
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
   /// What was registered, borrowed; null where nothing was.
-  [[nodiscard]] PyObject* known() const noexcept { return object_; }
+  [[nodiscard]] PyObject* peek() const noexcept { return object_; }
   /// What was registered, or what is found by its name.
   [[nodiscard]] py::handle get();
   template <class... Args>
   py::object operator()(Args&&... args) {
-    const auto held = py::reinterpret_borrow<py::object>(get());
-    return held(std::forward<Args>(args)...);
+    const auto callee = py::reinterpret_borrow<py::object>(get());
+    return callee(std::forward<Args>(args)...);
   }
   /// None takes away what was there.
-  void set(const py::object& given);
+  void set(const py::object& value);
 
   /// What a noun does with an object that is registered, before it is kept; null is None. May raise.
-  void (*take)(PyObject* given) = nullptr;
+  void (*take)(PyObject* value) = nullptr;
 
  private:
   const char* name_;

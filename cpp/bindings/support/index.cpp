@@ -22,11 +22,11 @@ Slice slice_of(py::handle slice) {
 Ints index_of(py::handle index, std::int64_t count) {
   if (PySlice_Check(index.ptr())) {
     const Slice slice = slice_of(index);
-    const Slice::Pick picked = slice.of(count);
-    py::array result = empty_ints(picked.size);
+    const Slice::Pick selection = slice.resolve(count);
+    py::array result = empty_ints(selection.size);
     auto* out = static_cast<std::int64_t*>(result.mutable_data());
-    gather_steps(picked, slice.step, out);
-    return {std::move(result), out, picked.size};
+    gather_steps(selection, slice.step, out);
+    return {std::move(result), out, selection.size};
   }
   if (!py::isinstance<py::array>(index) || py::reinterpret_borrow<py::array>(index).dtype().kind() != 'b') {
     return as_ints(index, "index");
@@ -38,19 +38,19 @@ Ints index_of(py::handle index, std::int64_t count) {
   }
   if ((mask.flags() & py::array::c_style) == 0) mask = mask.attr("copy")().cast<py::array>();
   const auto* bytes = static_cast<const std::uint8_t*>(mask.data());
-  const std::int64_t picked = gather_count(bytes, count);
-  py::array result = empty_ints(picked + 1);
+  const std::int64_t selection = gather_count(bytes, count);
+  py::array result = empty_ints(selection + 1);
   auto* out = static_cast<std::int64_t*>(result.mutable_data());
   // Fewer than were counted where another thread wrote to the mask meanwhile.
-  const std::int64_t found = gather_mask(bytes, count, picked, out);
-  return {std::move(result), out, found};
+  const std::int64_t match_count = gather_mask(bytes, count, selection, out);
+  return {std::move(result), out, match_count};
 }
 
 bool is_plain_slice(py::handle index, std::int64_t count, Range& rows) {
   if (!PySlice_Check(index.ptr())) return false;
   const Slice slice = slice_of(index);
-  const Slice::Pick picked = slice.of(count);
-  rows = {picked.first, picked.first + picked.size};
+  const Slice::Pick selection = slice.resolve(count);
+  rows = {selection.first, selection.first + selection.size};
   return slice.step == 1;
 }
 

@@ -15,32 +15,32 @@ namespace py = pybind11;
 class HeldGil {
  public:
   HeldGil() {
-    if (PyGILState_Check() == 0) acquired_.emplace();
+    if (PyGILState_Check() == 0) gil_.emplace();
   }
 
  private:
-  std::optional<py::gil_scoped_acquire> acquired_;
+  std::optional<py::gil_scoped_acquire> gil_;
 };
 
 /// A reference that any thread may let go.
 inline std::shared_ptr<const void> kept_by(py::object object) {
-  return {object.release().ptr(), [](const void* kept) {
+  return {object.release().ptr(), [](const void* owner) {
             if (Py_IsInitialized() == 0) return;
-            const HeldGil held;
-            Py_DECREF(static_cast<PyObject*>(const_cast<void*>(kept)));
+            const HeldGil gil;
+            Py_DECREF(static_cast<PyObject*>(const_cast<void*>(owner)));
           }};
 }
 
 /// The object behind what kept_by gave.
-inline py::handle object_of(const std::shared_ptr<const void>& kept) {
-  return static_cast<PyObject*>(const_cast<void*>(kept.get()));
+inline py::handle object_of(const std::shared_ptr<const void>& owner) {
+  return static_cast<PyObject*>(const_cast<void*>(owner.get()));
 }
 
 /// A Python object that keeps a value, for the base of an array over its memory.
 template <class T>
 py::capsule owner_of(T value) {
-  auto* const kept = new T(std::move(value));
-  return py::capsule(kept, [](void* dead) { delete static_cast<T*>(dead); });
+  auto* const owner = new T(std::move(value));
+  return py::capsule(owner, [](void* dead) { delete static_cast<T*>(dead); });
 }
 
 }  // namespace varlen::bindings

@@ -7,7 +7,7 @@ namespace varlen::bindings {
 namespace {
 
 // NPY_ITEM_REFCOUNT of NumPy's public header.
-constexpr std::uint64_t kRefcounted = 0x01;
+constexpr std::uint64_t kRefcountFlag = 0x01;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ py::dtype dtype_of(Number number) {
 }
 
 bool holds_objects(PyObject* descr) noexcept {
-  return (py::detail::array_descriptor2_proxy(descr)->flags & kRefcounted) != 0;
+  return (py::detail::array_descriptor2_proxy(descr)->flags & kRefcountFlag) != 0;
 }
 
 void refuse_objects(PyObject* descr, const std::string& argument) {
@@ -78,8 +78,8 @@ void refuse_objects(PyObject* descr, const std::string& argument) {
 
 bool is_plain(PyObject* array) {
   if (Py_TYPE(array) == Api::get().PyArray_Type_) return true;
-  static PyObject* const masked = py::object(numpy("ma").attr("MaskedArray")).release().ptr();
-  return PyObject_IsInstance(array, masked) != 1;
+  static PyObject* const masked_type = py::object(numpy("ma").attr("MaskedArray")).release().ptr();
+  return PyObject_IsInstance(array, masked_type) != 1;
 }
 
 void refuse_masked(PyObject* array, std::string_view argument) {

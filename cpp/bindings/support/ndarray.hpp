@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "varlen/numbers.hpp"
+#include "varlen/support/numbers.hpp"
 
 namespace varlen::bindings {
 

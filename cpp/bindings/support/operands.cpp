@@ -10,11 +10,11 @@
 namespace varlen::bindings {
 
 py::array plain_bools(py::array bools) {
-  const auto* const in = data_of(bools);
+  const auto* const source = data_of(bools);
   const std::int64_t count = bools.size();
-  if (are_plain_bools(in, count)) return bools;
+  if (are_plain_bools(source, count)) return bools;
   py::array result = empty(bools.dtype().ptr(), static_cast<int>(bools.ndim()), bools.shape());
-  cast(cast_of(Type::u8, Type::b1), in, count, bytes(result));
+  cast(cast_of(Type::u8, Type::b1), source, count, bytes(result));
   return result;
 }
 

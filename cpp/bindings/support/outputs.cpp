@@ -5,7 +5,7 @@
 #include "dtypes.hpp"
 #include "ndarray.hpp"
 #include "raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::bindings {
 
@@ -21,22 +21,22 @@ std::int64_t default_max_bytes() {
 }
 
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
-                          std::int64_t max_bytes, std::int64_t& used) {
+                          std::int64_t max_bytes, std::int64_t& total_bytes) {
   static_assert(sizeof(py::ssize_t) == sizeof(std::int64_t));
   return varlen::padded_bytes(name, dtype.itemsize(), reinterpret_cast<const std::int64_t*>(shape.data()),
-                              shape.size(), max_bytes, used);
+                              shape.size(), max_bytes, total_bytes);
 }
 
-py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
+py::array checked_out(std::string_view name, py::handle output, const py::dtype& dtype, const Extents& shape,
                       Inputs inputs) {
-  if (!py::isinstance<py::array>(given)) {
-    raise_type(name, "expected an array, got " + type_name(given));
+  if (!py::isinstance<py::array>(output)) {
+    raise_type(name, "expected an array, got " + type_name(output));
   }
-  refuse_masked(given.ptr(), name);
-  auto array = py::reinterpret_borrow<py::array>(given);
-  const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
-                    std::equal(shape.begin(), shape.end(), array.shape());
-  if (!same || !array.dtype().equal(dtype)) {
+  refuse_masked(output.ptr(), name);
+  auto array = py::reinterpret_borrow<py::array>(output);
+  const bool is_match = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
+                        std::equal(shape.begin(), shape.end(), array.shape());
+  if (!is_match || !array.dtype().equal(dtype)) {
     const Extents has = shape_of(array);
     raise_value(name,
                 "needs " + str_of(dtype) + text_of(shape) + ", got " + str_of(array.dtype()) + text_of(has));

@@ -22,14 +22,15 @@ std::string text_of(const Extents& shape);
 /// Half of the memory that this machine has: what one call may make where nothing else is said.
 std::int64_t default_max_bytes();
 
-/// Bytes of an output `name`; `used` counts those of the call. Refuses, before anything is made, what does
-/// not fit 63 bits (OverflowError) or takes `used` over max_bytes (ValueError; below 0: no limit).
+/// Bytes of an output `name`; `total_bytes` counts those of the call. Refuses, before anything is made, what
+/// does not fit 63 bits (OverflowError) or takes `total_bytes` over max_bytes (ValueError; below 0: no
+/// limit).
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
-                          std::int64_t max_bytes, std::int64_t& used);
+                          std::int64_t max_bytes, std::int64_t& total_bytes);
 
 /// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart
 /// from all that the call reads. `inputs`: see refuse_overlap.
-py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
+py::array checked_out(std::string_view name, py::handle output, const py::dtype& dtype, const Extents& shape,
                       Inputs inputs);
 
 /// Uninitialised, C-contiguous, aligned to a cache line. The memory of large arrays that died lately is used

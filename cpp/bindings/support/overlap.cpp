@@ -17,7 +17,7 @@ namespace {
 
 Memory::Memory(const py::array& array) : begin(data_of(array)), end(begin + array.nbytes()) {}
 
-Memory Memory::around(const py::array& array) {
+Memory Memory::extent_of(const py::array& array) {
   Memory all(data_of(array), data_of(array));
   if (array.size() == 0) return all;
   all.end += array.itemsize();
@@ -34,20 +34,21 @@ void MemoryRead::add(const py::array& array) {
 
 void MemoryRead::settle() {
   std::sort(all_.begin(), all_.end(), [](const Memory& a, const Memory& b) { return a.begin < b.begin; });
-  std::size_t kept = 0;
+  std::size_t count = 0;
   for (const Memory& one : all_) {
-    if (kept > 0 && one.begin <= all_[kept - 1].end) {
-      all_[kept - 1].end = std::max(all_[kept - 1].end, one.end);
+    if (count > 0 && one.begin <= all_[count - 1].end) {
+      all_[count - 1].end = std::max(all_[count - 1].end, one.end);
     } else {
-      all_[kept++] = one;
+      all_[count++] = one;
     }
   }
-  all_.resize(kept);
+  all_.resize(count);
 }
 
 bool MemoryRead::meets(const Memory& memory) const noexcept {
-  const auto next = std::lower_bound(all_.begin(), all_.end(), memory.end,
-                                     [](const Memory& one, const std::byte* at) { return one.begin < at; });
+  const auto next =
+      std::lower_bound(all_.begin(), all_.end(), memory.end,
+                       [](const Memory& one, const std::byte* address) { return one.begin < address; });
   return next != all_.begin() && (next - 1)->meets(memory);
 }
 
@@ -65,7 +66,7 @@ void refuse_overlap(std::string_view name, const py::array& out, Inputs inputs) 
   for (const py::handle input : inputs) {
     if (!input || !py::isinstance<py::array>(input)) continue;
     const auto array = py::reinterpret_borrow<py::array>(input);
-    if (!memory.meets(Memory::around(array))) continue;
+    if (!memory.meets(Memory::extent_of(array))) continue;
     const bool contiguous = (array.flags() & py::array::c_style) != 0;
     if (contiguous || numpy("shares_memory")(out, array).cast<bool>()) raise_overlap(name);
   }

@@ -26,7 +26,7 @@ struct Memory {
   /// Of a C-contiguous array.
   explicit Memory(const py::array& array);
   /// From the first to the last byte of an array of any strides.
-  static Memory around(const py::array& array);
+  static Memory extent_of(const py::array& array);
 
   [[nodiscard]] bool meets(const Memory& other) const noexcept {
     return std::max(begin, other.begin) < std::min(end, other.end);

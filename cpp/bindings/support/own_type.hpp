@@ -22,13 +22,13 @@ struct Own {
   static inline PyTypeObject* type = nullptr;  // made once, lives for ever
   static inline PyObject* maker = nullptr;     // what calling the type does
 
-  static T& in(PyObject* self) noexcept { return reinterpret_cast<Own*>(self)->value; }
+  static T& unwrap(PyObject* self) noexcept { return reinterpret_cast<Own*>(self)->value; }
   static bool is(PyObject* object) noexcept { return Py_IS_TYPE(object, type); }
 
   static PyObject* create(T&& value) {
     PyObject* self = type->tp_alloc(type, 0);
     if (self == nullptr) throw py::error_already_set();
-    new (&in(self)) T(std::move(value));
+    new (&unwrap(self)) T(std::move(value));
     return self;
   }
 
@@ -51,7 +51,7 @@ struct Own {
   /// A property of PyGetSetDef: body(T&) gives an object or an integer.
   template <auto body>
   static PyObject* get(PyObject* self, void*) noexcept {
-    return guarded([&] { return as_object(body(in(self))).release().ptr(); });
+    return guard([&] { return as_object(body(unwrap(self))).release().ptr(); });
   }
 
  private:
@@ -64,7 +64,7 @@ struct Own {
 
   static void destroy(PyObject* self) noexcept {
     PyTypeObject* own = Py_TYPE(self);
-    in(self).~T();
+    unwrap(self).~T();
     own->tp_free(self);
     Py_DECREF(own);
   }

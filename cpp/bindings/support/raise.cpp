@@ -80,8 +80,8 @@ void raise_if(Status status, const char* argument) {
 void set_error(const Error& error) noexcept {
   try {
     raise(kind_of(error), error.record());
-  } catch (py::error_already_set& raised) {
-    raised.restore();
+  } catch (py::error_already_set& python_error) {
+    python_error.restore();
   }
 }
 

@@ -26,16 +26,16 @@ class CallArguments {
   CallArguments(const CallArguments&) = delete;
   CallArguments& operator=(const CallArguments&) = delete;
   ~CallArguments() {
-    for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(owned_[i]);
+    for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(owners_[i]);
   }
 
   /// False where a tensor shows no memory.
   bool push(PyObject* argument) {
     py::object instead;
     if (!(PyList_CheckExact(argument) ? read_list(argument, instead) : read(argument, instead))) return false;
-    PyObject* const owned = instead.release().ptr();
-    given_[count_ + 1] = owned != nullptr ? owned : argument;
-    owned_[count_++] = owned;
+    PyObject* const replacement = instead.release().ptr();
+    arguments_[count_ + 1] = replacement != nullptr ? replacement : argument;
+    owners_[count_++] = replacement;
     return true;
   }
 
@@ -43,9 +43,9 @@ class CallArguments {
 
   /// The last arguments are those of the names.
   PyObject* call(PyObject* function, PyObject* names) {
-    const std::size_t named = names != nullptr ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
-    return PyObject_Vectorcall(function, given_.data() + 1, (count_ - named) | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                               names);
+    const std::size_t name_count = names != nullptr ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
+    return PyObject_Vectorcall(function, arguments_.data() + 1,
+                               (count_ - name_count) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
   }
 
  private:
@@ -74,8 +74,8 @@ class CallArguments {
     return true;
   }
 
-  std::array<PyObject*, kMostArguments + 1> given_;  // the first is room that a call may use
-  std::array<PyObject*, kMostArguments> owned_;
+  std::array<PyObject*, kMostArguments + 1> arguments_;  // the first is room that a call may use
+  std::array<PyObject*, kMostArguments> owners_;
   std::size_t count_ = 0;
   bool has_tensors_ = false;
 };
@@ -91,16 +91,16 @@ py::object with_tensor(py::object result, bool has_tensors) {
 py::object with_tensors(py::object result, bool has_tensors) {
   if (!PyTuple_CheckExact(result.ptr())) return with_tensor(std::move(result), has_tensors);
   const Py_ssize_t count = PyTuple_GET_SIZE(result.ptr());
-  py::tuple each(count);
+  py::tuple items(count);
   for (Py_ssize_t i = 0; i < count; ++i) {
     auto item = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), i));
-    PyTuple_SET_ITEM(each.ptr(), i, with_tensor(std::move(item), has_tensors).release().ptr());
+    PyTuple_SET_ITEM(items.ptr(), i, with_tensor(std::move(item), has_tensors).release().ptr());
   }
-  return each;
+  return items;
 }
 
-PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t positional, PyObject* names) noexcept {
-  return guarded([&] {
+PyObject* on_tensors(PyObject*, PyObject* const* args, Py_ssize_t positional, PyObject* names) noexcept {
+  return guard([&] {
     const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
     if (positional < 1 || static_cast<std::size_t>(count) > kMostArguments + 1) {
       raise_type("on_tensors",
@@ -108,16 +108,16 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t positional, P
     }
     CallArguments arguments;
     for (Py_ssize_t i = 1; i < count; ++i) {
-      if (!arguments.push(given[i])) return Py_NewRef(Py_NotImplemented);
+      if (!arguments.push(args[i])) return Py_NewRef(Py_NotImplemented);
     }
-    auto result = py::reinterpret_steal<py::object>(arguments.call(given[0], names));
+    auto result = py::reinterpret_steal<py::object>(arguments.call(args[0], names));
     if (!result) throw py::error_already_set();
     return with_tensors(std::move(result), arguments.has_tensors()).release().ptr();
   });
 }
 
 /// Null where nobody follows the tensors of a call; None or NotImplemented, borrowed, where somebody does.
-PyObject* follower_of(PyObject* const* given, Py_ssize_t count) {
+PyObject* follower_of(PyObject* const* args, Py_ssize_t count) {
   if (calls_are_followed()) return Py_NotImplemented;
   PyObject* follower = nullptr;
   const auto look = [&](PyObject* argument) {
@@ -125,27 +125,27 @@ PyObject* follower_of(PyObject* const* given, Py_ssize_t count) {
     if (follower == nullptr && is_tensor(argument) && wants_gradient(argument)) follower = Py_None;
   };
   for (Py_ssize_t i = 1; i < count; ++i) {
-    look(given[i]);
-    if (!PyList_CheckExact(given[i])) continue;
-    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(given[i]); ++k) look(PyList_GET_ITEM(given[i], k));
+    look(args[i]);
+    if (!PyList_CheckExact(args[i])) continue;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(args[i]); ++k) look(PyList_GET_ITEM(args[i], k));
   }
   return follower;
 }
 
-PyObject* on_plain_tensors(PyObject* self, PyObject* const* given, Py_ssize_t positional,
+PyObject* on_plain_tensors(PyObject* self, PyObject* const* args, Py_ssize_t positional,
                            PyObject* names) noexcept {
   const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
   PyObject* follower = nullptr;
-  const bool asked = guarded([&] {
-                       follower = follower_of(given, count);
-                       return Py_True;
-                     }) != nullptr;
-  if (!asked) return nullptr;
-  return follower != nullptr ? Py_NewRef(follower) : on_tensors(self, given, positional, names);
+  const bool has_result = guard([&] {
+                            follower = follower_of(args, count);
+                            return Py_True;
+                          }) != nullptr;
+  if (!has_result) return nullptr;
+  return follower != nullptr ? Py_NewRef(follower) : on_tensors(self, args, positional, names);
 }
 
 PyObject* is_plain(PyObject*, PyObject* object) noexcept {
-  return guarded([&] { return Py_NewRef(is_plain_tensor(object) ? Py_True : Py_False); });
+  return guard([&] { return Py_NewRef(is_plain_tensor(object) ? Py_True : Py_False); });
 }
 
 PyMethodDef call_methods[] = {

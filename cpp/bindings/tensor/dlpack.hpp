@@ -18,7 +18,7 @@ struct DlType {
   std::uint16_t lanes;
 };
 constexpr std::uint8_t kDlInt = 0;
-constexpr std::uint8_t kDlUnsigned = 1;
+constexpr std::uint8_t kDlUint = 1;
 constexpr std::uint8_t kDlFloat = 2;
 constexpr std::uint8_t kDlBfloat = 4;
 constexpr std::uint8_t kDlComplex = 5;
@@ -40,10 +40,10 @@ struct DlVersion {
 };
 
 /// A tensor and what is to be done when it is no longer needed.
-struct DlManaged {
+struct DlManagedTensor {
   DlVersion version;
   void* context;
-  void (*deleter)(DlManaged* self);
+  void (*deleter)(DlManagedTensor* self);
   std::uint64_t flags;
   DlTensor tensor;
 };
@@ -53,10 +53,10 @@ struct DlExchange {
   DlVersion version;
   DlExchange* older;
   /// Fresh memory beside what the prototype says of device, dtype and shape.
-  int (*allocate)(DlTensor* prototype, DlManaged** out, void* error,
+  int (*allocate)(DlTensor* prototype, DlManagedTensor** out, void* error,
                   void (*set_error)(void* error, const char* kind, const char* message));
   void* managed_from_object;
-  int (*object_from_managed)(DlManaged* stolen, void** object);
+  int (*object_from_managed)(DlManagedTensor* stolen, void** object);
   int (*view)(void* object, DlTensor* out);  ///< lives as long as the object; may be missing
   int (*stream)(std::int32_t device_type, std::int32_t device_index, void** out);  ///< the current one
 };

@@ -10,12 +10,12 @@ namespace {
 
 /// Whether a function without arguments says True, or counts more than none.
 bool says_some(PyObject* function) {
-  const auto said = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(function));
-  if (!said) throw py::error_already_set();
-  if (PyBool_Check(said.ptr())) return said.ptr() == Py_True;
-  const int some = PyObject_IsTrue(said.ptr());
-  if (some < 0) throw py::error_already_set();
-  return some == 1;
+  const auto result = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(function));
+  if (!result) throw py::error_already_set();
+  if (PyBool_Check(result.ptr())) return result.ptr() == Py_True;
+  const int truth = PyObject_IsTrue(result.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
 }
 
 /// The level of derivatives ahead is -1 outside of any.
@@ -34,9 +34,9 @@ bool derives_ahead(PyObject* module) {
 }  // namespace
 
 bool calls_are_followed() {
-  PyObject* const forward_ad = hooks().forward_ad.known();
+  PyObject* const forward_ad = hooks().forward_ad.peek();
   if (forward_ad != nullptr && derives_ahead(PyModule_GetDict(forward_ad))) return true;
-  PyObject* const modes = hooks().call_modes.known();
+  PyObject* const modes = hooks().call_modes.peek();
   for (Py_ssize_t k = 0; modes != nullptr && k < PyTuple_GET_SIZE(modes); ++k) {
     if (says_some(PyTuple_GET_ITEM(modes, k))) return true;
   }
@@ -48,13 +48,13 @@ bool wants_gradient(PyObject* tensor) {
   const auto answer = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
   if (!answer) throw py::error_already_set();
   if (answer.ptr() == Py_False) return false;
-  PyObject* const is_enabled = hooks().is_grad_enabled.known();
+  PyObject* const is_enabled = hooks().is_grad_enabled.peek();
   return is_enabled == nullptr || says_some(is_enabled);
 }
 
 bool is_plain_tensor(PyObject* object) {
   if (!is_tensor(object) || wants_gradient(object) || calls_are_followed()) return false;
-  PyObject* const in_transform = hooks().in_transform.known();
+  PyObject* const in_transform = hooks().in_transform.peek();
   return in_transform == nullptr || !says_some(in_transform);
 }
 

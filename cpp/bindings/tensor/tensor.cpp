@@ -33,8 +33,8 @@ struct Library {
 };
 
 Library& library() noexcept {
-  static Library known;
-  return known;
+  static Library instance;
+  return instance;
 }
 
 struct Pair {
@@ -43,20 +43,11 @@ struct Pair {
   int type;
 };
 constexpr Pair kPairs[] = {
-    {kDlFloat, 32, Api::NPY_FLOAT_},
-    {kDlFloat, 64, Api::NPY_DOUBLE_},
-    {kDlFloat, 16, kHalf},
-    {kDlInt, 64, Api::NPY_INT64_},
-    {kDlInt, 32, Api::NPY_INT32_},
-    {kDlInt, 16, Api::NPY_INT16_},
-    {kDlInt, 8, Api::NPY_INT8_},
-    {kDlBool, 8, Api::NPY_BOOL_},
-    {kDlUnsigned, 8, Api::NPY_UINT8_},
-    {kDlUnsigned, 16, Api::NPY_UINT16_},
-    {kDlUnsigned, 32, Api::NPY_UINT32_},
-    {kDlUnsigned, 64, Api::NPY_UINT64_},
-    {kDlComplex, 64, Api::NPY_CFLOAT_},
-    {kDlComplex, 128, Api::NPY_CDOUBLE_},
+    {kDlFloat, 32, Api::NPY_FLOAT_},    {kDlFloat, 64, Api::NPY_DOUBLE_},     {kDlFloat, 16, kHalf},
+    {kDlInt, 64, Api::NPY_INT64_},      {kDlInt, 32, Api::NPY_INT32_},        {kDlInt, 16, Api::NPY_INT16_},
+    {kDlInt, 8, Api::NPY_INT8_},        {kDlBool, 8, Api::NPY_BOOL_},         {kDlUint, 8, Api::NPY_UINT8_},
+    {kDlUint, 16, Api::NPY_UINT16_},    {kDlUint, 32, Api::NPY_UINT32_},      {kDlUint, 64, Api::NPY_UINT64_},
+    {kDlComplex, 64, Api::NPY_CFLOAT_}, {kDlComplex, 128, Api::NPY_CDOUBLE_},
 };
 
 /// NumPy's number of a type; none where it has no such type.
@@ -79,21 +70,21 @@ std::optional<DlType> dl_type(const py::dtype& dtype) {
   const auto* descr = py::detail::array_descriptor_proxy(dtype.ptr());
   if (descr->byteorder != '=' && descr->byteorder != '|') return {};
   const auto bits = static_cast<std::uint8_t>(std::min<py::ssize_t>(dtype.itemsize() * 8, 255));
-  const auto found = [&](std::uint8_t code) -> std::optional<DlType> {
+  const auto type_for = [&](std::uint8_t code) -> std::optional<DlType> {
     const DlType type{code, bits, 1};
     return number_type(type) ? std::optional(type) : std::nullopt;
   };
   switch (descr->kind) {
     case 'b':
-      return found(kDlBool);
+      return type_for(kDlBool);
     case 'i':
-      return found(kDlInt);
+      return type_for(kDlInt);
     case 'u':
-      return found(kDlUnsigned);
+      return type_for(kDlUint);
     case 'f':
-      return found(kDlFloat);
+      return type_for(kDlFloat);
     case 'c':
-      return found(kDlComplex);
+      return type_for(kDlComplex);
     case 'V':
       if (type_of(dtype) == Type::bf16) return DlType{kDlBfloat, 16, 1};
       return {};
@@ -103,9 +94,9 @@ std::optional<DlType> dl_type(const py::dtype& dtype) {
 }
 
 bool says_yes(PyObject* tensor, PyObject* method) {
-  const auto said = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(tensor, method));
-  if (!said) throw py::error_already_set();
-  return said.ptr() == Py_True;
+  const auto answer = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(tensor, method));
+  if (!answer) throw py::error_already_set();
+  return answer.ptr() == Py_True;
 }
 
 /// Whether the negative or the conjugate bit is set: the numbers are not those in memory then.
@@ -117,7 +108,7 @@ bool has_bit(PyObject* tensor, DlType type) {
 }
 
 bool is_of_whole_bytes(PyObject* tensor, DlType type) {
-  if (type.bits != 8 || (type.code != kDlInt && type.code != kDlUnsigned)) return true;
+  if (type.bits != 8 || (type.code != kDlInt && type.code != kDlUint)) return true;
   static PyObject* const name = PyUnicode_InternFromString("dtype");
   const auto dtype = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
   if (!dtype) throw py::error_already_set();
@@ -126,29 +117,29 @@ bool is_of_whole_bytes(PyObject* tensor, DlType type) {
 }
 
 py::object array_by_exchange(const DlExchange& exchange, PyObject* tensor) {
-  DlTensor seen{};
-  if (exchange.view(tensor, &seen) != 0) {
+  DlTensor dl_tensor{};
+  if (exchange.view(tensor, &dl_tensor) != 0) {
     PyErr_Clear();
     return {};
   }
-  const py::object descr = descr_of(seen.dtype);
-  if (seen.device.type != kDlCpu || !descr || seen.ndim > kMostAxes) return {};
-  if (has_bit(tensor, seen.dtype) || !is_of_whole_bytes(tensor, seen.dtype)) return {};
-  const std::int64_t item = seen.dtype.bits / 8;
+  const py::object descr = descr_of(dl_tensor.dtype);
+  if (dl_tensor.device.type != kDlCpu || !descr || dl_tensor.ndim > kMostAxes) return {};
+  if (has_bit(tensor, dl_tensor.dtype) || !is_of_whole_bytes(tensor, dl_tensor.dtype)) return {};
+  const std::int64_t item = dl_tensor.dtype.bits / 8;
   std::array<Py_intptr_t, kMostAxes> shape;
   std::array<Py_intptr_t, kMostAxes> strides;
   std::int64_t count = 1;
-  for (int axis = 0; axis < seen.ndim; ++axis) {
+  for (int axis = 0; axis < dl_tensor.ndim; ++axis) {
     const auto k = static_cast<std::size_t>(axis);
-    shape[k] = static_cast<Py_intptr_t>(seen.shape[axis]);
-    strides[k] = static_cast<Py_intptr_t>(seen.strides[axis] * item);
-    count *= seen.shape[axis];
+    shape[k] = static_cast<Py_intptr_t>(dl_tensor.shape[axis]);
+    strides[k] = static_cast<Py_intptr_t>(dl_tensor.strides[axis] * item);
+    count *= dl_tensor.shape[axis];
   }
-  if (count != 0 && seen.data == nullptr) return {};
+  if (count != 0 && dl_tensor.data == nullptr) return {};
   static std::byte nowhere;  // NumPy takes no null, and reads nothing there
   std::byte* const data =
-      seen.data != nullptr ? static_cast<std::byte*>(seen.data) + seen.byte_offset : &nowhere;
-  return make_array(descr.ptr(), seen.ndim, shape.data(), strides.data(), data, tensor);
+      dl_tensor.data != nullptr ? static_cast<std::byte*>(dl_tensor.data) + dl_tensor.byte_offset : &nowhere;
+  return make_array(descr.ptr(), dl_tensor.ndim, shape.data(), strides.data(), data, tensor);
 }
 
 py::object array_by_method(PyObject* tensor) {
@@ -199,41 +190,43 @@ class TensorLibrary final : public DeviceLibrary {
     prototype.dtype = *type;
     prototype.shape = sizes.data();
     const DlExchange& exchange = *library().exchange;
-    DlManaged* managed = nullptr;
+    DlManagedTensor* managed_tensor = nullptr;
     void* tensor = nullptr;
-    if (exchange.allocate(&prototype, &managed, nullptr, &set_error_of) != 0 ||
-        exchange.object_from_managed(managed, &tensor) != 0) {
+    if (exchange.allocate(&prototype, &managed_tensor, nullptr, &set_error_of) != 0 ||
+        exchange.object_from_managed(managed_tensor, &tensor) != 0) {
       throw py::error_already_set();
     }
-    return over(py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor)), place);
+    return wrap(py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor)), place);
   }
 
   [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
                                         std::int64_t end) const override {
-    return over(owner[py::slice(begin, end, 1)], place);
+    return wrap(owner[py::slice(begin, end, 1)], place);
   }
 
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
-    return over(owner.attr("contiguous")(), place);
+    return wrap(owner.attr("contiguous")(), place);
   }
 
   /// The memory of a tensor that lies at this place.
-  [[nodiscard]] static py::object over(py::object tensor, const Place& place) {
-    DlTensor seen{};
-    if (library().exchange->view(tensor.ptr(), &seen) != 0) throw py::error_already_set();
-    return device_array(of(std::move(tensor), seen, place));
+  [[nodiscard]] static py::object wrap(py::object tensor, const Place& place) {
+    DlTensor dl_tensor{};
+    if (library().exchange->view(tensor.ptr(), &dl_tensor) != 0) throw py::error_already_set();
+    return device_array(from_tensor(std::move(tensor), dl_tensor, place));
   }
 
-  [[nodiscard]] static DeviceArray of(py::object tensor, const DlTensor& seen, const Place& place) {
+  [[nodiscard]] static DeviceArray from_tensor(py::object tensor, const DlTensor& dl_tensor,
+                                               const Place& place) {
     DeviceArray result;
-    result.dtype = descr_of(seen.dtype);
-    const auto item = static_cast<py::ssize_t>(seen.dtype.bits / 8);
-    for (std::int32_t axis = 0; axis < seen.ndim; ++axis) {
-      result.shape.push_back(static_cast<py::ssize_t>(seen.shape[axis]));
-      result.strides.push_back(static_cast<py::ssize_t>(seen.strides[axis]) * item);
+    result.dtype = descr_of(dl_tensor.dtype);
+    const auto item = static_cast<py::ssize_t>(dl_tensor.dtype.bits / 8);
+    for (std::int32_t axis = 0; axis < dl_tensor.ndim; ++axis) {
+      result.shape.push_back(static_cast<py::ssize_t>(dl_tensor.shape[axis]));
+      result.strides.push_back(static_cast<py::ssize_t>(dl_tensor.strides[axis]) * item);
     }
     static std::byte nowhere;  // NumPy takes no null, and reads nothing there
-    result.data = seen.data != nullptr ? static_cast<std::byte*>(seen.data) + seen.byte_offset : &nowhere;
+    result.data = dl_tensor.data != nullptr ? static_cast<std::byte*>(dl_tensor.data) + dl_tensor.byte_offset
+                                            : &nowhere;
     result.owner = std::move(tensor);
     result.place = place;
     return result;
@@ -243,34 +236,35 @@ class TensorLibrary final : public DeviceLibrary {
 /// A DeviceArray over a tensor of a device; null where kernels do not take it.
 py::object device_by_exchange(const DlExchange& exchange, PyObject* tensor) {
   static const TensorLibrary tensors;
-  DlTensor seen{};
-  if (exchange.view(tensor, &seen) != 0) {
+  DlTensor dl_tensor{};
+  if (exchange.view(tensor, &dl_tensor) != 0) {
     PyErr_Clear();
     return {};
   }
-  const std::optional<Place> place = current_place(exchange, seen.device, tensors);
-  if (!place || !descr_of(seen.dtype) || seen.ndim > kMostAxes) return {};
-  if (has_bit(tensor, seen.dtype) || !is_of_whole_bytes(tensor, seen.dtype)) return {};
-  return device_array(TensorLibrary::of(py::reinterpret_borrow<py::object>(tensor), seen, *place));
+  const std::optional<Place> place = current_place(exchange, dl_tensor.device, tensors);
+  if (!place || !descr_of(dl_tensor.dtype) || dl_tensor.ndim > kMostAxes) return {};
+  if (has_bit(tensor, dl_tensor.dtype) || !is_of_whole_bytes(tensor, dl_tensor.dtype)) return {};
+  return device_array(
+      TensorLibrary::from_tensor(py::reinterpret_borrow<py::object>(tensor), dl_tensor, *place));
 }
 
 /// An array as DLPack tells of it.
 struct Export {
-  DlManaged managed{};
+  DlManagedTensor managed_tensor{};
   PyObject* array = nullptr;
   std::array<std::int64_t, kMostAxes> shape;
   std::array<std::int64_t, kMostAxes> strides;
 
-  static void destroy(DlManaged* managed) {
-    const std::unique_ptr<Export> self(static_cast<Export*>(managed->context));
+  static void destroy(DlManagedTensor* managed_tensor) {
+    const std::unique_ptr<Export> self(static_cast<Export*>(managed_tensor->context));
     if (Py_IsInitialized() == 0) return;
-    const HeldGil held;
+    const HeldGil gil;
     Py_DECREF(self->array);
   }
 };
 
 /// Null where DLPack has no words for the array.
-std::unique_ptr<Export> exported(const py::array& array) {
+std::unique_ptr<Export> export_of(const py::array& array) {
   const std::optional<DlType> type = dl_type(array.dtype());
   if (!type || array.ndim() > kMostAxes || !array.writeable()) return nullptr;
   auto result = std::make_unique<Export>();
@@ -281,25 +275,25 @@ std::unique_ptr<Export> exported(const py::array& array) {
     result->strides[k] = array.strides(axis) / array.itemsize();
   }
   result->array = py::object(array).release().ptr();
-  result->managed = {{1, 0},
-                     result.get(),
-                     &Export::destroy,
-                     0,
-                     {fields_of(result->array)->data,
-                      {kDlCpu, 0},
-                      static_cast<std::int32_t>(array.ndim()),
-                      *type,
-                      result->shape.data(),
-                      result->strides.data(),
-                      0}};
+  result->managed_tensor = {{1, 0},
+                            result.get(),
+                            &Export::destroy,
+                            0,
+                            {fields_of(result->array)->data,
+                             {kDlCpu, 0},
+                             static_cast<std::int32_t>(array.ndim()),
+                             *type,
+                             result->shape.data(),
+                             result->strides.data(),
+                             0}};
   return result;
 }
 
 /// The array that lies over a whole tensor and that this one is cut from; null where there is none.
 const py::detail::PyArray_Proxy* over_tensor(const py::array& array) noexcept {
-  const auto* whole = fields_of(array.ptr());
-  while (whole->base != nullptr && is_array(whole->base, Api::get())) whole = fields_of(whole->base);
-  return whole->base != nullptr && is_tensor(whole->base) ? whole : nullptr;
+  const auto* root = fields_of(array.ptr());
+  while (root->base != nullptr && is_array(root->base, Api::get())) root = fields_of(root->base);
+  return root->base != nullptr && is_tensor(root->base) ? root : nullptr;
 }
 
 bool has_numbers(const py::detail::PyArray_Proxy& array) noexcept {
@@ -307,23 +301,23 @@ bool has_numbers(const py::detail::PyArray_Proxy& array) noexcept {
 }
 
 /// Whether an array is consecutive rows of another one.
-bool is_rows_of(const py::array& array, const py::detail::PyArray_Proxy& whole) noexcept {
+bool is_rows_of(const py::array& array, const py::detail::PyArray_Proxy& root) noexcept {
   const auto* part = fields_of(array.ptr());
-  return part->descr == whole.descr && part->nd == whole.nd && part->nd > 0 &&
-         (!has_numbers(*part) || std::equal(part->strides, part->strides + part->nd, whole.strides)) &&
-         part->dimensions[0] <= whole.dimensions[0] &&
-         std::equal(part->dimensions + 1, part->dimensions + part->nd, whole.dimensions + 1);
+  return part->descr == root.descr && part->nd == root.nd && part->nd > 0 &&
+         (!has_numbers(*part) || std::equal(part->strides, part->strides + part->nd, root.strides)) &&
+         part->dimensions[0] <= root.dimensions[0] &&
+         std::equal(part->dimensions + 1, part->dimensions + part->nd, root.dimensions + 1);
 }
 
 /// Rows of a tensor as torch cuts them: the view holds the memory, and torch knows of it when it is written.
-py::object cut_rows(const py::array& rows, const py::detail::PyArray_Proxy& whole) {
-  const std::int64_t step = has_numbers(*fields_of(rows.ptr())) ? whole.strides[0] : 0;
-  const std::int64_t begin = step != 0 ? (fields_of(rows.ptr())->data - whole.data) / step : 0;
+py::object cut_rows(const py::array& rows, const py::detail::PyArray_Proxy& root) {
+  const std::int64_t step = has_numbers(*fields_of(rows.ptr())) ? root.strides[0] : 0;
+  const std::int64_t begin = step != 0 ? (fields_of(rows.ptr())->data - root.data) / step : 0;
   const py::int_ bounds[] = {begin, begin + static_cast<std::int64_t>(rows.shape(0))};
   const auto range =
       py::reinterpret_steal<py::object>(PySlice_New(bounds[0].ptr(), bounds[1].ptr(), nullptr));
   if (!range) throw py::error_already_set();
-  auto view = py::reinterpret_steal<py::object>(PyObject_GetItem(whole.base, range.ptr()));
+  auto view = py::reinterpret_steal<py::object>(PyObject_GetItem(root.base, range.ptr()));
   if (!view) throw py::error_already_set();
   return view;
 }
@@ -355,14 +349,14 @@ py::object placed_over(PyObject* tensor) {
 }
 
 py::object tensor_over(const py::array& array) {
-  if (const auto* const whole = over_tensor(array); whole != nullptr) {
-    if (is_rows_of(array, *whole)) return cut_rows(array, *whole);
+  if (const auto* const root = over_tensor(array); root != nullptr) {
+    if (is_rows_of(array, *root)) return cut_rows(array, *root);
     return tensor_over(array.attr("copy")().cast<py::array>());
   }
   if (const DlExchange* const exchange = library().exchange; exchange != nullptr) {
-    if (std::unique_ptr<Export> shared = exported(array)) {
+    if (std::unique_ptr<Export> block = export_of(array)) {
       void* tensor = nullptr;
-      if (exchange->object_from_managed(&shared.release()->managed, &tensor) != 0) {
+      if (exchange->object_from_managed(&block.release()->managed_tensor, &tensor) != 0) {
         throw py::error_already_set();
       }
       return py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor));
@@ -374,24 +368,24 @@ py::object tensor_over(const py::array& array) {
   return tensor;
 }
 
-void take_tensor_types(PyObject* given) {
-  Library& known = library();
-  const py::tuple types = given != nullptr ? py::reinterpret_borrow<py::tuple>(given) : py::tuple();
+void take_tensor_types(PyObject* classes) {
+  Library& instance = library();
+  const py::tuple types = classes != nullptr ? py::reinterpret_borrow<py::tuple>(classes) : py::tuple();
   if (types.empty() || types.size() > kMostTypes) raise_value("tensor_types", "expected 1 to 4");
   for (const py::handle type : types) {
     if (!PyType_Check(type.ptr())) raise_type("tensor_types", "expected types, got " + type_name(type));
   }
-  known.types = {};
+  instance.types = {};
   for (std::size_t k = 0; k < types.size(); ++k) {
-    known.types[k] = reinterpret_cast<PyTypeObject*>(py::object(types[k]).release().ptr());
+    instance.types[k] = reinterpret_cast<PyTypeObject*>(py::object(types[k]).release().ptr());
   }
-  known.exchange = nullptr;
+  instance.exchange = nullptr;
   const py::object capsule = py::getattr(types[0], "__dlpack_c_exchange_api__", py::none());
   if (capsule.is_none()) return;
   const auto* exchange =
       static_cast<const DlExchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   if (exchange == nullptr) throw py::error_already_set();
-  if (exchange->version.major == 1 && exchange->view != nullptr) known.exchange = exchange;
+  if (exchange->version.major == 1 && exchange->view != nullptr) instance.exchange = exchange;
 }
 
 }  // namespace varlen::bindings

@@ -16,7 +16,7 @@ namespace varlen::bindings {
 namespace {
 
 /// Which windows the sequences of a level have, and the rows of each.
-struct Planned {
+struct WindowPlan {
   LevelRef windows;  ///< sequences > windows
   LevelRef rows;     ///< windows > rows
   Ranges ranges;
@@ -27,14 +27,14 @@ Stepping steps_of(PyObject* size, PyObject* step, PyObject* drop_last) {
           drop_last != nullptr && truth_of(drop_last, "drop_last")};
 }
 
-Planned plan(const LevelRef& level, Stepping how) {
+WindowPlan plan(const LevelRef& level, Stepping how) {
   NewLevel counts(level->count());
   raise_if(window_counts(level->view(), how, counts.ends()), "lengths");
-  LevelRef windows = std::move(counts).done();
+  LevelRef windows = std::move(counts).finish();
   Ranges ranges(windows->total());
   NewLevel rows(windows->total());
   raise_if(window_ranges(level->view(), windows->view(), how, ranges.data(), rows.ends()), "lengths");
-  return {std::move(windows), std::move(rows).done(), std::move(ranges)};
+  return {std::move(windows), std::move(rows).finish(), std::move(ranges)};
 }
 
 constexpr Signature<7> kWindows{
@@ -61,14 +61,15 @@ py::object windows(const Arguments<7>& args) {
   const char* const name = is_shared ? "dX" : "X";
   py::array x = as_placed_rows(given_x, name);
   const LevelRef level = level_over(lengths, name, x.shape(0));
-  const Planned planned = plan(level, how);
-  if (is_shared) x = shared_rows(given_x, name, LevelRef::in(level), LevelRef::in(planned.windows), how);
+  const WindowPlan window_plan = plan(level, how);
+  if (is_shared)
+    x = shared_rows(given_x, name, LevelRef::unwrap(level), LevelRef::unwrap(window_plan.windows), how);
   Extents shape = shape_of(x);
-  shape[0] = planned.rows->total();
+  shape[0] = window_plan.rows->total();
   py::array result = out_for(nullptr, max_bytes, name, x.dtype(), shape, {}, place_of(x));
-  const Offsets ends = planned.rows->view();
-  move_ranges(x, planned.ranges, ends.ends, ends.count, result);
-  return py::make_tuple(result, planned.windows, planned.rows);
+  const Offsets ends = window_plan.rows->view();
+  move_ranges(x, window_plan.ranges, ends.ends, ends.count, result);
+  return py::make_tuple(result, window_plan.windows, window_plan.rows);
 }
 
 constexpr Signature<8> kMerge{
@@ -82,16 +83,16 @@ py::object merge(const Arguments<8>& args) {
   const auto [y, type] = placed_numbers_of(given_y, name);
   const Place place = place_of(y);
   const LevelRef level = level_over(lengths, name, -1);
-  const Planned planned = plan(level, how);
-  if (given(levels)) {
+  const WindowPlan window_plan = plan(level, how);
+  if (is_given(levels)) {
     const auto [outer, inner] =
         py::reinterpret_borrow<py::object>(levels).cast<std::pair<py::object, py::object>>();
-    check_level(level_over(outer.ptr(), name, -1), planned.windows, name, "sequence", "windows");
-    check_level(level_over(inner.ptr(), name, -1), planned.rows, name, "window", "rows");
+    check_level(level_over(outer.ptr(), name, -1), window_plan.windows, name, "sequence", "windows");
+    check_level(level_over(inner.ptr(), name, -1), window_plan.rows, name, "window", "rows");
   }
-  if (y.shape(0) != planned.rows->total()) {
+  if (y.shape(0) != window_plan.rows->total()) {
     raise_value(name, "has " + std::to_string(y.shape(0)) + " rows, but the windows of lengths have " +
-                          std::to_string(planned.rows->total()));
+                          std::to_string(window_plan.rows->total()));
   }
   Extents shape = shape_of(y);
   shape[0] = level->total();
@@ -99,9 +100,9 @@ py::object merge(const Arguments<8>& args) {
   py::array result = out_for(nullptr, max_bytes, name, dtype, shape, {}, place);
   const std::int64_t count = row_bytes(y) / y.itemsize();
   launch(place, "merge_windows", result.nbytes() + y.nbytes(), &cuda::Kernels::merge_windows, type,
-         data_of(y), y.shape(0), count, offsets_at(place, LevelRef::in(level)),
-         offsets_at(place, LevelRef::in(planned.windows)), offsets_at(place, LevelRef::in(planned.rows)), how,
-         is_mean, level->total(), bytes(result));
+         data_of(y), y.shape(0), count, offsets_at(place, LevelRef::unwrap(level)),
+         offsets_at(place, LevelRef::unwrap(window_plan.windows)),
+         offsets_at(place, LevelRef::unwrap(window_plan.rows)), how, is_mean, level->total(), bytes(result));
   return result;
 }
 

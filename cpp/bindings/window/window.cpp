@@ -9,23 +9,23 @@
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 #include "window.hpp"
 
 namespace varlen::bindings {
 
-std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, std::int64_t otherwise) {
+std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t minimum, std::int64_t otherwise) {
   if (argument == nullptr) return otherwise;
   const std::int64_t number = int_of(argument, name);
-  if (number < least) {
-    raise_value(name, "expected at least " + std::to_string(least) + ", got " + std::to_string(number));
+  if (number < minimum) {
+    raise_value(name, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(number));
   }
   return number;
 }
 
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
                   const py::dtype& dtype, const Extents& shape, Inputs inputs, const Place& place) {
-  if (given(given_out)) return checked_out_at(place, "out", given_out, dtype, shape, inputs);
+  if (is_given(given_out)) return checked_out_at(place, "out", given_out, dtype, shape, inputs);
   std::int64_t bytes = dtype.itemsize();
   bool fits = true;
   for (const py::ssize_t size : shape) {
@@ -35,26 +35,26 @@ py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* ar
   const std::string what =
       "the result, " + text_of(shape) + " of " + std::to_string(dtype.itemsize()) + " bytes a number, ";
   if (!fits) raise_overflow(argument, what + "does not fit 63 bits");
-  const std::int64_t most =
-      given(given_max_bytes) ? whole_of(given_max_bytes, "max_bytes", 0, 0) : default_max_bytes();
-  if (bytes > most) {
+  const std::int64_t limit =
+      is_given(given_max_bytes) ? whole_of(given_max_bytes, "max_bytes", 0, 0) : default_max_bytes();
+  if (bytes > limit) {
     raise_value(argument,
-                what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(most));
+                what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(limit));
   }
   return empty_at(place, dtype, shape);
 }
 
-void check_level(const LevelRef& has, const LevelRef& needed, const std::string& argument,
-                 const std::string& what, const char* below) {
-  if (has.is(needed)) return;
-  if (has->count() != needed->count()) {
+void check_level(const LevelRef& has, const LevelRef& expected, const std::string& argument,
+                 const std::string& what, const char* unit) {
+  if (has.is(expected)) return;
+  if (has->count() != expected->count()) {
     raise_value(argument, "has " + std::to_string(has->count()) + " " + what + "s, but lengths make " +
-                              std::to_string(needed->count()));
+                              std::to_string(expected->count()));
   }
-  const std::int64_t i = window_difference(has->view(), needed->view());
+  const std::int64_t i = window_difference(has->view(), expected->view());
   if (i < 0) return;
   raise_value(argument, what + " " + std::to_string(i) + " has " + std::to_string(has->view().length(i)) +
-                            " " + below + ", but lengths make " + std::to_string(needed->view().length(i)));
+                            " " + unit + ", but lengths make " + std::to_string(expected->view().length(i)));
 }
 
 namespace {
@@ -77,9 +77,9 @@ Window window_of(PyObject* left, PyObject* right, PyObject* dilation, PyObject* 
 /// The level of the rows that have a window: the same where all have.
 LevelRef strided_level(const LevelRef& level, std::int64_t stride) {
   if (stride == 1) return level;
-  NewLevel kept(level->count());
-  window_kept(level->view(), stride, kept.ends());
-  return std::move(kept).done();
+  NewLevel out_level(level->count());
+  window_kept(level->view(), stride, out_level.ends());
+  return std::move(out_level).finish();
 }
 
 constexpr Signature<9> kForward{
@@ -91,8 +91,8 @@ py::object forward(const Arguments<9>& args) {
   const py::array x = as_placed_rows(given_x, "X");
   const Place place = place_of(x);
   const LevelRef level = level_over(lengths, "X", x.shape(0));
-  const LevelRef kept = strided_level(level, how.stride);
-  Extents shape{kept->total()};
+  const LevelRef out_level = strided_level(level, how.stride);
+  Extents shape{out_level->total()};
   if (x.ndim() > 2 || (apart != nullptr && truth_of(apart, "apart"))) {
     shape.push_back(how.places());
     shape.append(x.shape() + 1, x.shape() + x.ndim());
@@ -106,51 +106,52 @@ py::object forward(const Arguments<9>& args) {
   }
   py::array result = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x}, place);
   launch(place, "seq2col", result.nbytes(), &cuda::Kernels::seq2col, rows_of(x),
-         offsets_at(place, LevelRef::in(level)), offsets_at(place, LevelRef::in(kept)), how, kept->total(),
-         bytes(result));
-  return py::make_tuple(result, kept);
+         offsets_at(place, LevelRef::unwrap(level)), offsets_at(place, LevelRef::unwrap(out_level)), how,
+         out_level->total(), bytes(result));
+  return py::make_tuple(result, out_level);
 }
 
-constexpr Signature<10> kBack{
+constexpr Signature<10> kSeqToColBack{
     "backprop_seq2col",
     {"dY", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "kept", "apart"},
     4,
     10};
 
-py::object back(const Arguments<10>& args) {
+py::object seq2col_back(const Arguments<10>& args) {
   const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept, apart] = args;
   const Window how = window_of(left, right, dilation, stride);
   const auto [dy, type] = placed_numbers_of(given_dy, "dY");
   const Place place = place_of(dy);
   const LevelRef level = level_over(lengths, "dY", how.stride == 1 ? dy.shape(0) : -1);
-  const LevelRef kept = strided_level(level, how.stride);
-  if (given(given_kept)) check_level(level_over(given_kept, "dY", -1), kept, "dY", "sequence", "rows");
-  if (!kept->fits(dy.shape(0))) {
+  const LevelRef out_level = strided_level(level, how.stride);
+  if (is_given(given_kept))
+    check_level(level_over(given_kept, "dY", -1), out_level, "dY", "sequence", "rows");
+  if (!out_level->fits(dy.shape(0))) {
     raise_value("lengths", "with stride " + std::to_string(how.stride) + " they keep " +
-                               std::to_string(kept->total()) + " rows, but dY has " +
+                               std::to_string(out_level->total()) + " rows, but dY has " +
                                std::to_string(dy.shape(0)));
   }
   const std::int64_t places = how.places();
-  const std::string around = std::to_string(places) + " places (left " + std::to_string(how.left) +
-                             ", right " + std::to_string(how.right) + ")";
+  const std::string layout_text = std::to_string(places) + " places (left " + std::to_string(how.left) +
+                                  ", right " + std::to_string(how.right) + ")";
   if (dy.ndim() == 1) raise_value("dY", "expected at least two dimensions, got one");
   Extents shape{level->total()};
   if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart, "apart"))) {
     if (dy.shape(1) % places != 0) {
-      raise_value("dY", std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
+      raise_value("dY", std::to_string(dy.shape(1)) + " numbers a row do not divide into " + layout_text);
     }
     shape.push_back(dy.shape(1) / places);
   } else {
     if (dy.shape(1) != places) {
-      raise_value("dY", "axis 1 has " + std::to_string(dy.shape(1)) + " entries, not " + around);
+      raise_value("dY", "axis 1 has " + std::to_string(dy.shape(1)) + " entries, not " + layout_text);
     }
     shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
   }
   py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy}, place);
   const std::int64_t count = row_bytes(dx) / dx.itemsize();
   launch(place, "backprop_seq2col", dy.nbytes() + dx.nbytes(), &cuda::Kernels::backprop_seq2col, type,
-         data_of(dy), dy.shape(0), count, offsets_at(place, LevelRef::in(level)),
-         offsets_at(place, LevelRef::in(kept)), how, level->total(), bytes(dx));
+         data_of(dy), dy.shape(0), count, offsets_at(place, LevelRef::unwrap(level)),
+         offsets_at(place, LevelRef::unwrap(out_level)), how, level->total(), bytes(dx));
   return dx;
 }
 
@@ -160,9 +161,10 @@ PyMethodDef window_methods[] = {
         "--\n\nEach row with its neighbours, and the level of the rows that are kept. The places have an "
         "axis "
         "of their own where rows have two axes or more, or `apart` says so."),
-    method<kBack, back>("backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
-                        "    max_bytes=None, kept=None, apart=False)\n--\n\nThe sum of the places that each "
-                        "row was used in."),
+    method<kSeqToColBack, seq2col_back>(
+        "backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
+        "    max_bytes=None, kept=None, apart=False)\n--\n\nThe sum of the places that each "
+        "row was used in."),
     {},
 };
 

@@ -16,18 +16,18 @@ namespace varlen {
 
 struct Source {
   Nest nest;
-  Range records;        ///< the rows of dim 0 that count
-  bool trusted = true;  ///< every level was checked
+  Range records;      ///< the rows of dim 0 that count
+  bool trust = true;  ///< every level was checked
 };
 
-/// Run i is of sources[of[i]], or all are of the first where `of` is null; its rows are in an array of Ranges
-/// beside it, one array a dim.
+/// Run i is of sources[index[i]], or all are of the first where `index` is null; its rows are in an array of
+/// Ranges beside it, one array a dim.
 struct Runs {
   const Source* sources = nullptr;
-  const std::int32_t* of = nullptr;
+  const std::int32_t* index = nullptr;
   std::int64_t count = 0;
 
-  [[nodiscard]] std::int32_t from(std::int64_t i) const noexcept { return of == nullptr ? 0 : of[i]; }
+  [[nodiscard]] std::int32_t from(std::int64_t i) const noexcept { return index == nullptr ? 0 : index[i]; }
   [[nodiscard]] const Source& source(std::int64_t i) const noexcept { return sources[from(i)]; }
 };
 
@@ -40,24 +40,25 @@ struct Place {
 inline constexpr int kMaxBatchDepth = 31;
 
 /// Rows of all sources counted through, negatives from the end, to source and record. Source s has rows
-/// [starts[s], starts[s + 1]). Entry k goes to of[k * stride], where there is an `of`, and records[k *
+/// [starts[s], starts[s + 1]). Entry k goes to index[k * stride], where there is an `index`, and records[k *
 /// stride]. Fails with index_out_of_range: where = k.
 Status batch_records(const Source* sources, std::int64_t source_count, const std::int64_t* starts,
-                     const std::int64_t* rows, std::int64_t n, std::int64_t stride, std::int32_t* of,
+                     const std::int64_t* rows, std::int64_t n, std::int64_t stride, std::int32_t* index,
                      Range* records) noexcept;
 
 /// The rows of dim 1 under rows of one source, which has a level, and ends[k] = the rows in runs [0, k]: what
 /// batch_records, batch_enter and batch_ends come to for one run a row. `records` may be null; `longest` is
 /// raised to the longest run.
 Status batch_first(const Source& source, const std::int64_t* rows, std::int64_t n, Range* records,
-                   Range* below, std::int64_t* ends, std::int64_t& longest, Place& place) noexcept;
+                   Range* children, std::int64_t* ends, std::int64_t& longest, Place& place) noexcept;
 
 /// From records to their rows of dim 1, or of the deepest dim. A source without levels gives its record.
-Status batch_enter(const Runs& runs, bool deepest, const Range* records, Range* below, Place& place) noexcept;
+Status batch_enter(const Runs& runs, bool deepest, const Range* records, Range* children,
+                   Place& place) noexcept;
 
 /// From rows of dim d to those of dim d + 1, every bound between checked; `longest` is raised to the longest
 /// sequence that was met.
-Status batch_under(const Runs& runs, int d, const Range* above, Range* below, std::int64_t& longest,
+Status batch_under(const Runs& runs, int d, const Range* parents, Range* children, std::int64_t& longest,
                    Place& place) noexcept;
 
 /// From slots of the deepest dim to the rows of every dim in [1, depth) that reach into them: up[d][i].
@@ -68,16 +69,17 @@ Status batch_rise(const Runs& runs, const Range* records, const Range* slots, Ra
 /// ends[i] = the rows in runs [0, i]. Fails with overflow: where = i.
 Status batch_ends(const Range* runs, std::int64_t count, std::int64_t* ends) noexcept;
 
-/// The ends of every row of `above`, run after run, counted anew from 0: level d + 1 of the batch.
-void batch_level(const Runs& runs, int d, const Range* above, const Range* below, std::int64_t* out) noexcept;
+/// The ends of every row of `parents`, run after run, counted anew from 0: level d + 1 of the batch.
+void batch_level(const Runs& runs, int d, const Range* parents, const Range* children,
+                 std::int64_t* out) noexcept;
 
 /// The ends of level d + 1 that the runs need, for levels that another thread may write: of every run in
-/// turn, counted from its own first row. own holds the sum of the sizes of `above`. Fails with decreasing.
-Status batch_own_ends(const Runs& runs, int d, const Range* above, const Range* below, std::int64_t* own,
+/// turn, counted from its own first row. own holds the sum of the sizes of `parents`. Fails with decreasing.
+Status batch_own_ends(const Runs& runs, int d, const Range* parents, const Range* children, std::int64_t* own,
                       Place& place) noexcept;
 
 /// batch_level from those.
-void batch_own_level(std::int64_t count, const Range* above, const Range* below, const std::int64_t* own,
+void batch_own_level(std::int64_t count, const Range* parents, const Range* children, const std::int64_t* own,
                      std::int64_t* out) noexcept;
 
 /// A column as it lies in one source, and how its elements change on their way.

@@ -33,9 +33,9 @@ Status concat_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noe
 Status interleave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept;
 
 /// Sequence i of every part, in the order of the parts, then sequence i + 1: out has the rows of
-/// `interleaved`, which interleave_ends made of the parts' levels. Rows of all n >= 1 parts have `width`
+/// `result`, which interleave_ends made of the parts' levels. Rows of all n >= 1 parts have `width`
 /// bytes. One pass, threaded by bytes.
-void interleave(const Part* parts, std::int64_t n, std::int64_t width, Offsets interleaved,
+void interleave(const Part* parts, std::int64_t n, std::int64_t width, Offsets result,
                 std::byte* out) noexcept;
 
 }  // namespace varlen

@@ -13,8 +13,8 @@
 
 #include "varlen/cast.hpp"
 #include "varlen/status.hpp"
+#include "varlen/support/work.hpp"
 #include "varlen/views.hpp"
-#include "varlen/work.hpp"
 
 namespace varlen {
 

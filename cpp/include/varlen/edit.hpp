@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "varlen/support/work.hpp"
 #include "varlen/views.hpp"
-#include "varlen/work.hpp"
 
 namespace varlen {
 
@@ -19,13 +19,13 @@ struct EditJob {
   const std::int64_t* a_keys = nullptr;
   const std::int64_t* b_keys = nullptr;
   bool mixed_signs = false;  ///< one side is unsigned: keys with the highest bit differ from all of the other
-  bool counted = false;
+  bool wants_counts = false;
   std::int64_t low = 0;    ///< the smallest of all keys
   std::int64_t range = 0;  ///< how many numbers there are from it to the largest, where they are few; else 0
 };
 
 /// The longest sequence that is compared.
-inline constexpr std::int64_t kMostEdited = (std::int64_t{1} << 31) - 2;
+inline constexpr std::int64_t kEditLimit = (std::int64_t{1} << 31) - 2;
 
 /// Fills in low and range: few numbers need no table of keys.
 void find_range(EditJob& job) noexcept;

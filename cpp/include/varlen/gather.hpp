@@ -36,7 +36,7 @@ struct Slice {
     std::int64_t first = 0;
     std::int64_t size = 0;
   };
-  [[nodiscard]] Pick of(std::int64_t length) const noexcept;
+  [[nodiscard]] Pick resolve(std::int64_t length) const noexcept;
 };
 
 /// index[k] = pick.first + k * step, for k in [0, pick.size).
@@ -59,19 +59,19 @@ void gather_windows(const Range* ranges, std::int64_t n, Slice window, Range* ou
 void gather_strided(const Range* ranges, const std::int64_t* ends, std::int64_t n, std::int64_t step,
                     std::int64_t* index) noexcept;
 
-/// index[k] = row `at` of sequence ranges[k], negatives counted from its end.
+/// index[k] = row `place` of sequence ranges[k], negatives counted from its end.
 /// Fails with index_out_of_range: where = k, value = the sequence's length.
-Status gather_column(const Range* ranges, std::int64_t n, std::int64_t at, std::int64_t* index) noexcept;
+Status gather_column(const Range* ranges, std::int64_t n, std::int64_t place, std::int64_t* index) noexcept;
 
 /// ranges of one dim to the ranges of the dim below it, and ends[k] = how many rows ranges [0, k] give below.
 /// `limit` is how many rows the lower dim has. Fails with decreasing, beyond_total (where = row) or overflow.
-Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::int64_t limit, Range* below,
+Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::int64_t limit, Range* children,
                       std::int64_t* ends) noexcept;
 
 /// The ends of every row in every range, one range after another, counted anew from 0: a level of its own.
-/// `ends` and `below` are what gather_descend gave; out holds the sum of the ranges' sizes.
+/// `ends` and `children` are what gather_descend gave; out holds the sum of the ranges' sizes.
 /// Fails with decreasing at the first row that does not fit.
-Status gather_ends(Offsets level, const Range* ranges, const Range* below, const std::int64_t* ends,
+Status gather_ends(Offsets level, const Range* ranges, const Range* children, const std::int64_t* ends,
                    std::int64_t n, std::int64_t* out) noexcept;
 
 /// The rows of every range, one range after another. Threaded by bytes.

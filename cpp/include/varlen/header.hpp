@@ -86,8 +86,8 @@ struct HeaderEntry {
   std::string_view name;   ///< into the header, or into HeaderTables::text where it had escapes
   std::int64_t begin = 0;  ///< bytes from the start of the data
   std::int64_t end = 0;
-  std::uint32_t at = 0;    ///< the byte of the header at which the name begins
-  std::uint32_t dims = 0;  ///< its shape is HeaderTables::dims[dims .. dims + rank)
+  std::uint32_t place = 0;  ///< the byte of the header at which the name begins
+  std::uint32_t dims = 0;   ///< its shape is HeaderTables::dims[dims .. dims + rank)
   std::uint8_t rank = 0;
   Tag tag = Tag::u8;
 };
@@ -95,7 +95,7 @@ struct HeaderEntry {
 struct HeaderPair {
   std::string_view key;
   std::string_view value;
-  std::uint32_t at = 0;
+  std::uint32_t place = 0;
 };
 
 /// Owned by the caller. `slots` holds the power of two at or above 2 * entry_room and 2 * pair_room,

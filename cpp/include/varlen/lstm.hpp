@@ -16,12 +16,12 @@ struct LstmStep {
   Type type = Type::f32;
   std::int64_t rows = 0;
   std::int64_t width = 1;
-  std::byte* gates = nullptr;       ///< what the inputs add to them; becomes what they are
-  const std::byte* more = nullptr;  ///< what the hidden state adds
-  const std::byte* bias = nullptr;  ///< one row
-  std::byte* cells = nullptr;       ///< the state, before and after
-  std::byte* hidden = nullptr;      ///< likewise
-  std::byte* cells_were = nullptr;  ///< the states before, kept for the way back; null: not kept
+  std::byte* gates = nullptr;         ///< what the inputs add to them; becomes what they are
+  const std::byte* addend = nullptr;  ///< what the hidden state adds
+  const std::byte* bias = nullptr;    ///< one row
+  std::byte* cells = nullptr;         ///< the state, before and after
+  std::byte* hidden = nullptr;        ///< likewise
+  std::byte* cells_were = nullptr;    ///< the states before, kept for the way back; null: not kept
   std::byte* hidden_were = nullptr;
   std::byte* out = nullptr;  ///< the hidden state once more
 };
@@ -40,6 +40,6 @@ struct LstmBack {
   std::byte* d_gates = nullptr;
 };
 
-void lstm_step_back(const LstmBack& back) noexcept;
+void lstm_step_back(const LstmBack& job) noexcept;
 
 }  // namespace varlen

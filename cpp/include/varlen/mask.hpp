@@ -11,14 +11,14 @@ namespace varlen {
 
 /// How many rows before itself, and behind, a row sees inside its own sequence.
 struct AttentionWindow {
-  std::int64_t before = 0;
-  std::int64_t behind = 0;
+  std::int64_t left = 0;
+  std::int64_t right = 0;
 };
 
-/// out (total, total) of `inside.unit` bytes each: `inside` where row i sees row j, `outside` elsewhere; both
+/// out (total, total) of `content.unit` bytes each: `content` where row i sees row j, `blank` elsewhere; both
 /// of one unit. Every row sees itself. Written in ascending order, threaded by bytes; costs one filling of
 /// it.
-void block_mask(Offsets level, AttentionWindow window, const FillPattern& inside, const FillPattern& outside,
+void block_mask(Offsets level, AttentionWindow window, const FillPattern& content, const FillPattern& blank,
                 std::byte* out) noexcept;
 
 }  // namespace varlen

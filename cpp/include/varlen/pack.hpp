@@ -35,7 +35,7 @@ Status pack_check_sizes(const std::int64_t* size_at_t, std::int64_t steps, const
                         std::int64_t columns) noexcept;
 
 /// A permutation of [0, columns). Fails with index_out_of_range or repeated. seen holds columns.
-Status pack_check_indices(const std::int64_t* indices, std::int64_t columns, std::uint8_t* seen) noexcept;
+Status pack_check_indices(const std::int64_t* indices, std::int64_t columns, std::uint8_t* marks) noexcept;
 
 /// Whether column k is as long as sequence indices[k] of the level, whose count is theirs. Fails with
 /// miscounted: where = column, value = the length of its sequence.

@@ -51,9 +51,9 @@ struct Segment {
 void pad(const Offsets* levels, int depth, Range rows, Rows values, const std::int64_t* sizes, Padding how,
          std::byte* out) noexcept;
 
-/// segments[k]: the rows of sequence k of those that were picked, `picked[k]` under levels[0] of all. levels
+/// segments[k]: the rows of sequence k of those that were picked, `ranges[k]` under levels[0] of all. levels
 /// holds those below, or nothing.
-void pad_segments_of(const Range* picked, std::int64_t n, const Offsets* levels, Rows values,
+void pad_segments_of(const Range* ranges, std::int64_t n, const Offsets* levels, Rows values,
                      Segment* segments) noexcept;
 
 /// out (n, sizes[0], ..., sizes[depth-1], width): output row i holds the rows of segments
@@ -71,9 +71,9 @@ void pad_segments_mask(const Segment* segments, std::int64_t per_row, std::int64
 /// fill is. out (rows.size(), sizes[0], ..., sizes[depth-1]). Threaded by output bytes.
 void pad_positions(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes, Padding how,
                    std::int64_t* out) noexcept;
-/// The same of sequences that were picked: `picked[k]` are the rows of output row k under levels[0] of all.
+/// The same of sequences that were picked: `ranges[k]` are the rows of output row k under levels[0] of all.
 /// levels holds those below, or nothing.
-void pad_picked_positions(const Range* picked, std::int64_t n, const Offsets* levels, int depth,
+void pad_picked_positions(const Range* ranges, std::int64_t n, const Offsets* levels, int depth,
                           const std::int64_t* sizes, Padding how, std::int64_t* out) noexcept;
 
 /// The longest sequence of levels[d] under `rows`, for every d in [0, depth): the smallest sizes that cut

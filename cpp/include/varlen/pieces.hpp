@@ -19,9 +19,9 @@ struct Piece {
 /// out (level.total(), width) where level.length(i) is pieces[i].rows. Threaded by bytes.
 void concat_pieces(const Piece* pieces, Offsets level, std::int64_t width, std::byte* out) noexcept;
 
-/// spaced[0..) = a gap before every piece that has rows and one behind the last; pieces without rows are left
-/// out. ends[k] = the rows of spaced[0..k]. Both hold 2 n + 1; returns how many they got, 0 or an odd number.
-std::int64_t space_pieces(const Piece* pieces, std::int64_t n, Piece gap, Piece* spaced,
+/// output[0..) = a gap before every piece that has rows and one behind the last; pieces without rows are left
+/// out. ends[k] = the rows of output[0..k]. Both hold 2 n + 1; returns how many they got, 0 or an odd number.
+std::int64_t space_pieces(const Piece* pieces, std::int64_t n, Piece gap, Piece* output,
                           std::int64_t* ends) noexcept;
 
 /// out (n, slots, width): piece i at the front (Side::right: the padding is on the right) or the back of row

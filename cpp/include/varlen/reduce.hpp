@@ -76,10 +76,10 @@ struct Places {
   }
 };
 
-/// The first row of each sequence, column by column, that equals what `found` says, or is NaN where that is;
-/// -1 where none does. found: level.count rows of `columns` elements of the values' type. Which maximum it
-/// was.
-void reduce_which(const ReduceJob& job, const std::byte* found, Places which) noexcept;
+/// The first row of each sequence, column by column, that equals what `extremes` says, or is NaN where that
+/// is; -1 where none does. found: level.count rows of `columns` elements of the values' type. Which maximum
+/// it was.
+void reduce_which(const ReduceJob& job, const std::byte* extremes, Places which) noexcept;
 
 /// `reduce` and `reduce_which` of max or min of float or double, read once.
 void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Places which) noexcept;

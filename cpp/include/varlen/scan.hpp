@@ -53,7 +53,7 @@ void scan_which_back(Type type, const std::byte* dy, Offsets level, std::int64_t
 /// The way back from products, right where there are zeros. before: the exclusive products of the values in
 /// the direction of the job; out row i is that times the sum of dy[t], t from i on (from behind it, where the
 /// job is exclusive), times the values between i and t. f32, in double, or f64. One thread a sequence.
-void scan_prod_back(const ScanJob& job, const std::byte* dy, const std::byte* before,
+void scan_prod_back(const ScanJob& job, const std::byte* dy, const std::byte* prefixes,
                     std::byte* out) noexcept;
 
 }  // namespace varlen

@@ -25,7 +25,7 @@ Status scatter_check(Lookups lookups, std::int64_t rows) noexcept;
 /// out (n, columns): row t is the sum of the table's rows lookups[t * each] ... lookups[t * each + each - 1];
 /// zeros where each is 0. Checked lookups, n * each of them.
 void gather_add(Type type, const std::byte* table, std::int64_t rows, std::int64_t columns, Lookups lookups,
-                std::int64_t n, std::int64_t each, std::byte* out) noexcept;
+                std::int64_t n, std::int64_t per_row, std::byte* out) noexcept;
 
 // The way back has two ways to go. Row after row of the values is added where its lookups say, by threads
 // that share the columns; or the lookups are put in order first, so that a row of the table is written once.
@@ -37,7 +37,7 @@ void gather_add(Type type, const std::byte* table, std::int64_t rows, std::int64
 /// Row k / each of values is added to row lookups[k] of a table of `rows` rows. fresh: the table is written,
 /// rows without additions are zeros; else it is added to. Checked lookups; no halves.
 void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lookups lookups,
-                    std::int64_t each, std::int64_t rows, bool fresh, std::byte* table) noexcept;
+                    std::int64_t per_row, std::int64_t rows, bool fresh, std::byte* table) noexcept;
 
 /// Row `from` is to be added to row `to` of a table.
 struct Addition {
@@ -48,7 +48,7 @@ struct Addition {
 /// Lookup k as an addition of row k / each to row lookups[k] of `rows`, sorted by `to`, ties in their order.
 /// counts holds rows + 1, or is null: then the additions are sorted by comparing them, which pays where they
 /// are few beside the rows. Checked lookups.
-void scatter_order(Lookups lookups, std::int64_t each, std::int64_t rows, std::int64_t* counts,
+void scatter_order(Lookups lookups, std::int64_t per_row, std::int64_t rows, std::int64_t* counts,
                    std::int64_t* own, Addition* additions) noexcept;
 
 /// The same as scatter_direct, for additions that are sorted.

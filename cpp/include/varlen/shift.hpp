@@ -16,10 +16,10 @@ void reverse_rows(Rows values, Offsets level, std::byte* out) noexcept;
 /// How far the rows of a sequence move, towards its end where that is above 0: one number for all sequences,
 /// or, where `step` is 1, one for each.
 struct Moves {
-  const std::int64_t* by = nullptr;
+  const std::int64_t* distances = nullptr;
   std::int64_t step = 0;
 
-  [[nodiscard]] std::int64_t of(std::int64_t i) const noexcept { return by[i * step]; }
+  [[nodiscard]] std::int64_t distance_of(std::int64_t i) const noexcept { return distances[i * step]; }
 };
 
 /// Row t of a sequence goes to place t + by. What leaves the sequence is lost, and `fill`, one row (null:

@@ -39,20 +39,20 @@ void sort_kept(Offsets level, std::int64_t most, std::int64_t* ends) noexcept;
 /// What is needed where `most` items of a sequence are wanted.
 [[nodiscard]] SortRoom sort_room(const SortJob& job, std::int64_t most) noexcept;
 
-/// The first kept.length(i) of each sequence in order: values of the job's type, and the rows inside the
-/// sequence that they come from; either may be null. kept.length(i) <= level.length(i), and all of them are
-/// `level` itself. A few of many are found without sorting all. room: of the longest of kept.
-void sort(const SortJob& job, Offsets kept, const SortRoom& room, std::byte* scratch, std::byte* values,
+/// The first tops.length(i) of each sequence in order: values of the job's type, and the rows inside the
+/// sequence that they come from; either may be null. tops.length(i) <= level.length(i), and all of them are
+/// `level` itself. A few of many are found without sorting all. room: of the longest of tops.
+void sort(const SortJob& job, Offsets tops, const SortRoom& room, std::byte* scratch, std::byte* values,
           std::int64_t* places) noexcept;
 
-/// Elements that go back to where `sort` had them from: rows[kept.start(i) + r], of 1, 2, 4 or 8 bytes each,
+/// Elements that go back to where `sort` had them from: rows[tops.start(i) + r], of 1, 2, 4 or 8 bytes each,
 /// to row places[the same] of sequence i, column by column; below 0 it goes nowhere. The other rows of out
 /// are zeros, and of two that go to one row the later stays. Places lie inside their sequences.
-void unsort(Offsets level, Offsets kept, const std::byte* rows, std::int64_t columns, std::int64_t size,
+void unsort(Offsets level, Offsets tops, const std::byte* rows, std::int64_t columns, std::int64_t size,
             const std::int64_t* places, std::byte* out) noexcept;
 
-/// The first of kept.total() x columns places that is below -1 or not inside its sequence; -1: none is.
-[[nodiscard]] std::int64_t sort_misplaced(Offsets level, Offsets kept, std::int64_t columns,
+/// The first of tops.total() x columns places that is below -1 or not inside its sequence; -1: none is.
+[[nodiscard]] std::int64_t sort_misplaced(Offsets level, Offsets tops, std::int64_t columns,
                                           const std::int64_t* places) noexcept;
 
 /// Equal numbers have ranks that follow each other, the least or the largest or the mean of these, or one
@@ -70,11 +70,11 @@ struct Distinct {
 };
 
 /// The distinct numbers of each sequence in order, of one column. ends[i] = how many [0, i] have.
-void unique_find(const SortJob& job, const SortRoom& room, std::byte* scratch, Distinct found,
+void unique_find(const SortJob& job, const SortRoom& room, std::byte* scratch, Distinct uniques,
                  std::int64_t* ends) noexcept;
 
 /// What was found laid end to end: values, `made`.total() of them, and counts unless they are null.
-void unique_take(const SortJob& job, Distinct found, Offsets result, std::byte* values,
+void unique_take(const SortJob& job, Distinct uniques, Offsets result, std::byte* values,
                  std::int64_t* counts) noexcept;
 
 }  // namespace varlen

@@ -21,28 +21,30 @@ Status span_ranges(Offsets level, Offsets groups, const std::int64_t* pairs, Ran
 Status span_cut(Offsets level, const std::int64_t* firsts, const std::int64_t* sizes, Range* ranges,
                 std::int64_t* ends) noexcept;
 
-/// Places in sequences to rows. With `between`, a place may be a sequence's length, and those of a group must
-/// not decrease. Fails with index_out_of_range, where = entry, value = its sequence's length, or decreasing.
-Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool between,
+/// Places in sequences to rows. With `allows_end`, a place may be a sequence's length, and those of a group
+/// must not decrease. Fails with index_out_of_range, where = entry, value = its sequence's length, or
+/// decreasing.
+Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool allows_end,
                  std::int64_t* rows) noexcept;
 
 /// out: rows[0], rows[1], ... of the values, each one of them. Threaded by bytes.
 void take_rows(Rows values, const std::int64_t* rows, std::int64_t n, std::byte* out) noexcept;
 
-/// Whether rows never decrease and lie in [0, total]: what span_rows gives with `between`. Fails with
+/// Whether rows never decrease and lie in [0, total]: what span_rows gives with `allows_end`. Fails with
 /// index_out_of_range or decreasing, where = entry.
 Status span_between(const std::int64_t* rows, std::int64_t n, std::int64_t total) noexcept;
 
 /// ends of a level whose sequence i has the rows of both sequences i. Fails with overflow.
 Status span_grown(Offsets level, Offsets groups, std::int64_t* ends) noexcept;
 
-/// Copies values, row k of `added` (zero bytes where it is null) put in front of row before[k]; in this order
-/// where several are. out: values.count + n rows. `before` is what span_between lets pass. Threaded by bytes.
-void insert_rows(Rows values, const std::int64_t* before, std::int64_t n, const std::byte* added,
+/// Copies values, row k of `new_rows` (zero bytes where it is null) put in front of row targets[k]; in this
+/// order where several are. out: values.count + n rows. `targets` is what span_between lets pass. Threaded by
+/// bytes.
+void insert_rows(Rows values, const std::int64_t* targets, std::int64_t n, const std::byte* new_rows,
                  std::byte* out) noexcept;
 
-/// The way back: row k that was put in goes to taken[k], the others to kept. Rows `all` are kept and taken.
-void remove_rows(Rows all, const std::int64_t* before, std::int64_t n, std::byte* kept,
-                 std::byte* taken) noexcept;
+/// The way back: row k that was put in goes to removals[k], the others to rest. Rows `all` are both.
+void remove_rows(Rows all, const std::int64_t* targets, std::int64_t n, std::byte* rest,
+                 std::byte* removals) noexcept;
 
 }  // namespace varlen

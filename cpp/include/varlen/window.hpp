@@ -23,17 +23,17 @@ struct Window {
   [[nodiscard]] constexpr std::int64_t places() const noexcept { return left + right + 1; }
 };
 
-/// kept[i] = how many rows the sequences [0, i] have a window around: ceil(length / stride) of each.
-void window_kept(Offsets level, std::int64_t stride, std::int64_t* kept) noexcept;
+/// centers[i] = how many rows the sequences [0, i] have a window around: ceil(length / stride) of each.
+void window_kept(Offsets level, std::int64_t stride, std::int64_t* centers) noexcept;
 
-/// out (kept.total(), places, values.width): for each row that is kept the rows at its places, first to last.
-/// Rows move by width. kept is what window_kept gives.
-void seq2col(Rows values, Offsets level, Offsets kept, Window how, std::byte* out) noexcept;
+/// out (centers.total(), places, values.width): for each row that is kept the rows at its places, first to
+/// last. Rows move by width. kept is what window_kept gives.
+void seq2col(Rows values, Offsets level, Offsets centers, Window how, std::byte* out) noexcept;
 
-/// The way back, in numbers: dy (kept.total(), places, count) to dx (level.total(), count), each row the sum
-/// of the places that it was used in, in ascending order of the rows of dy. Halves are summed in float32,
+/// The way back, in numbers: dy (centers.total(), places, count) to dx (level.total(), count), each row the
+/// sum of the places that it was used in, in ascending order of the rows of dy. Halves are summed in float32,
 /// bool is an or, integers wrap. A row that was not used is zeros.
-void backprop_seq2col(Type type, const std::byte* dy, std::int64_t count, Offsets level, Offsets kept,
+void backprop_seq2col(Type type, const std::byte* dy, std::int64_t count, Offsets level, Offsets centers,
                       Window how, std::byte* dx) noexcept;
 
 /// Windows of `size` rows, `step` rows apart, from the first row of each sequence on, until one reaches its

@@ -8,32 +8,32 @@ namespace varlen::cuda {
 namespace {
 
 // Never launched: asked only whether the module holds an image of it for this device.
-__global__ void nothing() {}
+__global__ void empty_kernel() {}
 
-cudaError_t look(Found& found) noexcept {
-  (void)cudaDriverGetVersion(&found.driver);
-  (void)cudaRuntimeGetVersion(&found.runtime);
-  if (const cudaError_t error = cudaGetDeviceCount(&found.count); error != cudaSuccess) {
-    found.count = 0;
+cudaError_t look(DeviceReport& report) noexcept {
+  (void)cudaDriverGetVersion(&report.driver);
+  (void)cudaRuntimeGetVersion(&report.runtime);
+  if (const cudaError_t error = cudaGetDeviceCount(&report.count); error != cudaSuccess) {
+    report.count = 0;
     return error;
   }
-  if (found.count == 0) return cudaErrorNoDevice;
+  if (report.count == 0) return cudaErrorNoDevice;
   cudaDeviceProp properties;
   if (const cudaError_t error = cudaGetDeviceProperties(&properties, 0); error != cudaSuccess) return error;
-  (void)std::snprintf(found.name, sizeof found.name, "%s", properties.name);
+  (void)std::snprintf(report.name, sizeof report.name, "%s", properties.name);
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, nothing);
+  return cudaFuncGetAttributes(&attributes, empty_kernel);
 }
 
 }  // namespace
 
-Found probe() noexcept {
-  Found found;
-  const cudaError_t error = look(found);
+DeviceReport probe() noexcept {
+  DeviceReport report;
+  const cudaError_t error = look(report);
   (void)cudaGetLastError();  // or the next call of anybody would report it
-  found.code = static_cast<int>(error);
-  (void)std::snprintf(found.text, sizeof found.text, "%s", cudaGetErrorString(error));
-  return found;
+  report.code = static_cast<int>(error);
+  (void)std::snprintf(report.text, sizeof report.text, "%s", cudaGetErrorString(error));
+  return report;
 }
 
 }  // namespace varlen::cuda

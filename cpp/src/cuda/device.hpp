@@ -4,7 +4,7 @@
 namespace varlen::cuda {
 
 /// `code` is the runtime's error, 0 where a kernel of ours can run on device 0.
-struct Found {
+struct DeviceReport {
   int code = 0;
   int count = 0;
   int driver =
@@ -15,6 +15,6 @@ struct Found {
 };
 
 /// Starts the driver, so it is never called at import. Leaves no error behind.
-[[nodiscard]] Found probe() noexcept;
+[[nodiscard]] DeviceReport probe() noexcept;
 
 }  // namespace varlen::cuda

@@ -13,14 +13,14 @@ PYBIND11_MODULE(_cuda, m) {
   m.def(
       "probe",
       [] {
-        const varlen::cuda::Found found = varlen::cuda::probe();
+        const varlen::cuda::DeviceReport report = varlen::cuda::probe();
         py::dict out;
-        out["code"] = found.code;
-        out["count"] = found.count;
-        out["driver"] = found.driver;
-        out["runtime"] = found.runtime;
-        out["name"] = found.name;
-        out["text"] = found.text;
+        out["code"] = report.code;
+        out["count"] = report.count;
+        out["driver"] = report.driver;
+        out["runtime"] = report.runtime;
+        out["name"] = report.name;
+        out["text"] = report.text;
         return out;
       },
       "Asks the driver what there is, and whether kernels of this module run on the first device.");

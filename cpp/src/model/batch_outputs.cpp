@@ -97,25 +97,25 @@ Scratch<Segment> BatchPlan::segments(const Feeds* feeds, int axes) const {
 }
 
 void BatchPlan::end_to_end(const std::vector<Feed>& feeds, std::size_t key, std::int64_t width,
-                           const std::byte* between, std::byte* into) const {
+                           const std::byte* gap_row, std::byte* target) const {
   const auto axis = static_cast<std::size_t>(b_.feeds_[key].axes);
   const std::int64_t* ends = run_ends_[axis].data();
   if (is_above(key)) {
     batch_broadcast(feeds.data(), runs(), ranges_[1].data(), up_view_.data(), ends, b_.options_.fill_mode,
-                    between, width, into);
+                    gap_row, width, target);
   } else {
-    batch_rows(feeds.data(), runs(), ranges_[axis].data(), ends, width, into);
+    batch_rows(feeds.data(), runs(), ranges_[axis].data(), ends, width, target);
   }
 }
 
 void BatchPlan::level_ends(int axis, std::int64_t* out) const {
   const auto a = static_cast<std::size_t>(axis);
-  const Range* const above = ranges_[a - 1].data();
-  const Range* const below = ranges_[a].data();
+  const Range* const parents = ranges_[a - 1].data();
+  const Range* const children = ranges_[a].data();
   if (own_levels_.empty()) {
-    batch_level(runs(), axis - 1, above, below, out);
+    batch_level(runs(), axis - 1, parents, children, out);
   } else {
-    batch_own_level(count_, above, below, own_ends_[a].data(), out);
+    batch_own_level(count_, parents, children, own_ends_[a].data(), out);
   }
 }
 
@@ -150,10 +150,10 @@ void BatchPlan::write_values(std::size_t key, std::byte* to) {
   if (feeds.axes == 0) {
     outer(feeds.values, feeds.width, to);
   } else if (b_.options_.ragged) {
-    end_to_end(feeds.values, key, feeds.width, feeds.between, to);
-  } else if (is_above(key) || !feeds.alike) {
+    end_to_end(feeds.values, key, feeds.width, feeds.gap_row, to);
+  } else if (is_above(key) || !feeds.is_uniform) {
     Buffer rows = buffer_of(total(feeds.axes), feeds.width);
-    end_to_end(feeds.values, key, feeds.width, feeds.between, rows.data());
+    end_to_end(feeds.values, key, feeds.width, feeds.gap_row, rows.data());
     pad_rows(rows.data(), feeds.axes, feeds.width, feeds.pattern, to);
   } else {
     const Scratch<Segment> all = segments(&feeds, feeds.axes);
@@ -196,13 +196,14 @@ void BatchPlan::outer(const std::vector<Feed>& feeds, std::int64_t width, std::b
   }
   const auto per_row = static_cast<std::size_t>(per_row_);
   const std::size_t window = b_.prefix_ >= 0 ? 1 : 0;
-  Scratch<std::int32_t> of(n_);
+  Scratch<std::int32_t> source_ids(n_);
   Scratch<Range> records(n_);
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    of[i] = of_[i * per_row + window];
+  for (std::size_t i = 0; i < source_ids.size(); ++i) {
+    source_ids[i] = source_ids_[i * per_row + window];
     records[i] = records_[i * per_row + window];
   }
-  batch_rows(feeds.data(), {b_.sources_.data(), of.data(), n_}, records.data(), ends.data(), width, to);
+  batch_rows(feeds.data(), {b_.sources_.data(), source_ids.data(), n_}, records.data(), ends.data(), width,
+             to);
 }
 
 void BatchPlan::add_mask(int axes) {
@@ -281,13 +282,13 @@ void BatchPlan::write_parts(std::byte* to) {
 }
 
 void BatchPlan::write_parts_rows(std::byte* rows) {
-  std::int64_t done = 0;
+  std::int64_t start = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
     const auto s = static_cast<std::int32_t>(source_of(i));
     const int part = s == b_.prefix_ ? 1 : s == b_.suffix_ ? 3 : 2;
     const std::int64_t end = run_ends_[1][i];
-    std::memset(rows + done, part, static_cast<std::size_t>(end - done));
-    done = end;
+    std::memset(rows + start, part, static_cast<std::size_t>(end - start));
+    start = end;
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace varlen {
 
-BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request, bool staged)
+BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request, bool is_staged)
     : b_(batcher), request_(request) {
   const BatchOptions& options = b_.options_;
   n_ = request.n;
@@ -17,8 +17,8 @@ BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request, bool s
   run_ends_.resize(static_cast<std::size_t>(b_.axes_) + 1);
   levels_.resize(static_cast<std::size_t>(b_.axes_) + 1);
   sizes_.assign(static_cast<std::size_t>(b_.axes_), 0);
-  const bool asked = request.start != nullptr || request.end != nullptr;
-  const bool cuts = b_.axes_ > 0 && (asked || options.max_len >= 0 || options.windows);
+  const bool has_bounds = request.start != nullptr || request.end != nullptr;
+  const bool cuts = b_.axes_ > 0 && (has_bounds || options.max_len >= 0 || options.windows);
   const bool direct = b_.sources_.size() == 1 && b_.axes_ > 0 && (b_.depth_ == 1 || !options.flatten);
   if (direct) {
     first_axis(cuts || b_.has_outer_);
@@ -31,23 +31,23 @@ BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request, bool s
   check_values();
   settle_sizes();
   add_outputs();
-  if (staged) add_stage();
+  if (is_staged) add_stage();
 }
 
 void BatchPlan::need(Status status, Place place, const std::string& argument) const {
   if (status.ok()) return;
-  const bool known = place.run >= 0 && of_.size() > 0;
-  b_.raise(status, place, known ? of_.data()[place.run] : 0, argument);
+  const bool is_known = place.run >= 0 && source_ids_.size() > 0;
+  b_.raise(status, place, is_known ? source_ids_.data()[place.run] : 0, argument);
 }
 
 void BatchPlan::find_records() {
-  if (b_.sources_.size() > 1) of_.make(count_);
+  if (b_.sources_.size() > 1) source_ids_.make(count_);
   records_.make(count_);
   if (n_ == 0) return;
   const std::int64_t window = b_.prefix_ >= 0 ? 1 : 0;
-  std::int32_t* of = of_.size() > 0 ? of_.data() + window : nullptr;
+  std::int32_t* source_ids = source_ids_.size() > 0 ? source_ids_.data() + window : nullptr;
   need(batch_records(b_.sources_.data(), static_cast<std::int64_t>(b_.starts_.size()) - 1, b_.starts_.data(),
-                     request_.rows, n_, per_row_, of, records_.data() + window),
+                     request_.rows, n_, per_row_, source_ids, records_.data() + window),
        "rows");
 }
 
@@ -55,22 +55,22 @@ void BatchPlan::put_edge(std::int32_t source, std::int64_t part, const std::int6
                          const char* argument) {
   const Range records = b_.sources_[static_cast<std::size_t>(source)].records;
   const std::int64_t have = records.size();
-  const bool shared = have == 1 && rows == nullptr;
-  if (!shared && rows == nullptr && have != n_) {
+  const bool is_shared = have == 1 && rows == nullptr;
+  if (!is_shared && rows == nullptr && have != n_) {
     throw Error(Fault::value, argument,
                 "has " + std::to_string(have) + " records for " + std::to_string(n_) +
                     " rows; give one for all or one for each");
   }
   for (std::int64_t k = 0; k < n_; ++k) {
-    std::int64_t record = shared ? 0 : k;
+    std::int64_t record = is_shared ? 0 : k;
     if (rows != nullptr) {
-      const std::int64_t given = rows[k];
-      record = given < 0 ? given + have : given;
+      const std::int64_t number = rows[k];
+      record = number < 0 ? number + have : number;
     }
     if (record < 0 || record >= have) need({Code::index_out_of_range, k, record}, argument);
-    const auto at = static_cast<std::size_t>(k * per_row_ + part);
-    of_[at] = source;
-    records_[at] = {records.begin + record, records.begin + record + 1};
+    const auto index = static_cast<std::size_t>(k * per_row_ + part);
+    source_ids_[index] = source;
+    records_[index] = {records.begin + record, records.begin + record + 1};
   }
 }
 
@@ -82,10 +82,10 @@ void BatchPlan::cut_windows() {
   windows_.make(n_);
   Scratch<std::int64_t> rooms(n_);
   for (std::size_t k = 0; k < n; ++k) {
-    const Range whole = runs[k * per_row + window];
+    const Range extent = runs[k * per_row + window];
     const std::int64_t from = request_.start != nullptr ? request_.start[k] : 0;
-    const std::int64_t to = request_.end != nullptr ? request_.end[k] : whole.size();
-    windows_[k] = span_clip(from, to, whole.size());
+    const std::int64_t to = request_.end != nullptr ? request_.end[k] : extent.size();
+    windows_[k] = span_clip(from, to, extent.size());
     rooms[k] = -1;
     if (b_.options_.max_len < 0) continue;
     std::int64_t room = b_.options_.max_len;
@@ -140,11 +140,11 @@ void BatchPlan::enter() {
   need(status, place);
 }
 
-/// Sizes and ends of every axis; `measured`: of axis 1 they are there.
-void BatchPlan::measure(bool measured) {
+/// Sizes and ends of every axis; `is_measured`: of axis 1 they are there.
+void BatchPlan::measure(bool is_measured) {
   const Runs view = runs();
   Place place;
-  for (std::size_t axis = measured ? 2 : 1; axis < ranges_.size(); ++axis) {
+  for (std::size_t axis = is_measured ? 2 : 1; axis < ranges_.size(); ++axis) {
     if (axis > 1) {
       ranges_[axis].make(count_);
       const Status status = batch_under(view, static_cast<int>(axis) - 1, ranges_[axis - 1].data(),
@@ -153,7 +153,7 @@ void BatchPlan::measure(bool measured) {
     }
     run_ends_[axis].make(count_);
     need(batch_ends(ranges_[axis].data(), count_, run_ends_[axis].data()), "rows");
-    if (axis == 1 || b_.trusted_) continue;
+    if (axis == 1 || b_.trust_) continue;
     own_ends_.resize(ranges_.size());
     own_ends_[axis].make(total(static_cast<int>(axis) - 1));
     need(batch_own_ends(view, static_cast<int>(axis) - 1, ranges_[axis - 1].data(), ranges_[axis].data(),
@@ -172,7 +172,7 @@ void BatchPlan::measure(bool measured) {
   }
   if (b_.axes_ == 0) return;
   row_ends_ = run_ends_[1].data();
-  if (measured) return;
+  if (is_measured) return;
   if (per_row_ > 1) {
     sums_.make(n_);
     const auto per_row = static_cast<std::size_t>(per_row_);
@@ -180,10 +180,10 @@ void BatchPlan::measure(bool measured) {
     row_ends_ = sums_.data();
   }
   sizes_[0] = 0;
-  std::int64_t before = 0;
+  std::int64_t previous = 0;
   for (std::int64_t k = 0; k < n_; ++k) {
-    sizes_[0] = std::max(sizes_[0], row_ends_[k] - before);
-    before = row_ends_[k];
+    sizes_[0] = std::max(sizes_[0], row_ends_[k] - previous);
+    previous = row_ends_[k];
   }
 }
 
@@ -207,11 +207,13 @@ void BatchPlan::check_values() const {
     const bool any = std::any_of(key.values.begin(), key.values.end(),
                                  [](const Feed& feed) { return feed.convert.run != nullptr; });
     if (!any || !key.type) continue;
-    const bool above = is_above(k);
-    const auto axis = static_cast<std::size_t>(above ? b_.keys_[k].dim : key.axes);
-    const Range* ranges = key.axes == 0 ? records_.data() : above ? up_[axis].data() : ranges_[axis].data();
+    const bool lies_above = is_above(k);
+    const auto axis = static_cast<std::size_t>(lies_above ? b_.keys_[k].dim : key.axes);
+    const Range* ranges = key.axes == 0 ? records_.data()
+                          : lies_above  ? up_[axis].data()
+                                        : ranges_[axis].data();
     check_runs(k, key.values, ranges);
-    if (!above) continue;
+    if (!lies_above) continue;
     std::vector<Feed> edges = key.values;  // those lie at the slots already
     for (std::size_t s = 0; s + 1 < b_.starts_.size(); ++s) edges[s].convert = {};
     check_runs(k, edges, ranges_[1].data());

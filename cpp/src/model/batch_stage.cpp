@@ -17,7 +17,7 @@ constexpr std::int64_t kAlignment = 128;
 std::int64_t BatchPlan::stage(std::int64_t bytes, std::function<void(std::byte*)> write) {
   const std::int64_t place = (stage_.bytes + kAlignment - 1) / kAlignment * kAlignment;
   stage_.bytes = place + bytes;
-  if (write != nullptr) staged_.emplace_back(place, std::move(write));
+  if (write != nullptr) writers_.emplace_back(place, std::move(write));
   return place;
 }
 
@@ -65,19 +65,19 @@ void BatchPlan::add_stage() {
 void BatchPlan::stage_levels() {
   for (int axis = 1; axis <= b_.axes_; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
-    StagedAxis staged;
-    staged.count = axis == 1 ? n_ : total(axis - 1);
-    staged.slots = sizes_[a - 1];
-    staged.keep = keeps_[a - 1];
-    const std::int64_t bytes = staged.count * static_cast<std::int64_t>(sizeof(std::int64_t));
-    staged.ends = stage(bytes, [this, axis, bytes](std::byte* ends) {
+    StagedAxis axis_stage;
+    axis_stage.count = axis == 1 ? n_ : total(axis - 1);
+    axis_stage.slots = sizes_[a - 1];
+    axis_stage.keep = keeps_[a - 1];
+    const std::int64_t bytes = axis_stage.count * static_cast<std::int64_t>(sizeof(std::int64_t));
+    axis_stage.ends = stage(bytes, [this, axis, bytes](std::byte* ends) {
       if (axis == 1) {
         copy_bytes(ends, reinterpret_cast<const std::byte*>(row_ends_), bytes);
       } else {
         level_ends(axis, reinterpret_cast<std::int64_t*>(ends));
       }
     });
-    stage_.axes.push_back(staged);
+    stage_.axes.push_back(axis_stage);
   }
 }
 
@@ -88,10 +88,10 @@ std::int64_t BatchPlan::stage_key(std::size_t key) {
   const std::int64_t width = feeds.values[feeds.one].rows.width;
   const std::int64_t count = feeds.axes == 0 ? n_ : total(feeds.axes);
   place = stage(count * width, [this, key, width](std::byte* rows) {
-    const Feeds& of_key = b_.feeds_[key];
-    std::vector<Feed> as_they_are = of_key.values;
+    const Feeds& key_feeds = b_.feeds_[key];
+    std::vector<Feed> as_they_are = key_feeds.values;
     for (Feed& feed : as_they_are) feed.convert = {};
-    if (of_key.axes == 0) {
+    if (key_feeds.axes == 0) {
       outer(as_they_are, width, rows);
     } else {
       end_to_end(as_they_are, key, width, nullptr, rows);
@@ -103,7 +103,7 @@ std::int64_t BatchPlan::stage_key(std::size_t key) {
 void BatchPlan::stage_values(std::size_t key, StagedArray& array) {
   const Feeds& feeds = b_.feeds_[key];
   const Feed& one = feeds.values[feeds.one];
-  if (feeds.alike && !is_above(key)) {
+  if (feeds.is_uniform && !is_above(key)) {
     array.rows = stage_key(key);
     array.width = one.rows.width;
     if (one.convert.run != nullptr) {
@@ -118,11 +118,11 @@ void BatchPlan::stage_values(std::size_t key, StagedArray& array) {
   } else {
     array.width = feeds.width;
     array.rows = stage(array.count * feeds.width, [this, key](std::byte* rows) {
-      const Feeds& of_key = b_.feeds_[key];
-      if (of_key.axes == 0) {
-        outer(of_key.values, of_key.width, rows);
+      const Feeds& key_feeds = b_.feeds_[key];
+      if (key_feeds.axes == 0) {
+        outer(key_feeds.values, key_feeds.width, rows);
       } else {
-        end_to_end(of_key.values, key, of_key.width, of_key.between, rows);
+        end_to_end(key_feeds.values, key, key_feeds.width, key_feeds.gap_row, rows);
       }
     });
   }
@@ -139,7 +139,7 @@ void BatchPlan::stage_values(std::size_t key, StagedArray& array) {
 
 void BatchPlan::stage_not_nan(std::size_t key, StagedArray& array) {
   const Feeds& feeds = b_.feeds_[key];
-  if (feeds.alike && !is_above(key)) {
+  if (feeds.is_uniform && !is_above(key)) {
     array.kind = StagedKind::not_nan;
     array.rows = stage_key(key);
     array.width = feeds.values[feeds.one].rows.width;
@@ -160,7 +160,7 @@ void BatchPlan::write_stage(std::byte* block) {
     return;
   }
   for (const auto& job : plain_jobs_) job();
-  for (const auto& [place, write] : staged_) write(block + place);
+  for (const auto& [place, write] : writers_) write(block + place);
 }
 
 }  // namespace varlen

@@ -63,15 +63,15 @@ Batcher::Batcher(const std::vector<BatchSource>& sources, std::vector<BatchKey> 
     feeds.row_shape = key.fill->row_shape();
     feeds.type = key.fill->type();
     if (!all_zero(*key.fill)) feeds.pattern = key.fill->rows().data;
-    if (key.between != nullptr && !all_zero(*key.between)) feeds.between = key.between->rows().data;
+    if (key.gap_row != nullptr && !all_zero(*key.gap_row)) feeds.gap_row = key.gap_row->rows().data;
     has_outer_ = has_outer_ || feeds.axes == 0;
   }
   // Views point into these.
-  const std::size_t most = sources.size() + 2;
-  joints_.reserve(most);
-  levels_.reserve(most);
-  counts_.reserve(most);
-  lifts_.reserve(most);
+  const std::size_t limit = sources.size() + 2;
+  joints_.reserve(limit);
+  levels_.reserve(limit);
+  counts_.reserve(limit);
+  lifts_.reserve(limit);
   starts_.push_back(0);
   for (const BatchSource& source : sources) {
     add_source(source, false);
@@ -81,10 +81,10 @@ Batcher::Batcher(const std::vector<BatchSource>& sources, std::vector<BatchKey> 
   add_edge(std::move(suffix), "suffix", suffix_);
 }
 
-void Batcher::add_edge(std::optional<Joint> joint, const char* name, std::int32_t& at) {
+void Batcher::add_edge(std::optional<Joint> joint, const char* name, std::int32_t& index) {
   if (!joint) return;
   if (axes_ < 1) throw Error(Fault::value, name, "the keys of this batch have no ragged axis to join it on");
-  at = static_cast<std::int32_t>(sources_.size());
+  index = static_cast<std::int32_t>(sources_.size());
   add_source({*joint, name}, true);
 }
 
@@ -98,7 +98,7 @@ void Batcher::add_source(const BatchSource& from, bool edge) {
   auto& counts = counts_.emplace_back();
   Source source;
   source.records = j.range(0);
-  source.trusted = j.data().trusted;
+  source.trust = j.data().trust;
   if (lift == 1) {  // its rows are one record: the second of a level whose first has what lies before them
     auto& ends = lifts_.emplace_back(std::array{source.records.begin, source.records.end});
     levels.push_back({ends.data(), 2});
@@ -118,21 +118,21 @@ void Batcher::add_source(const BatchSource& from, bool edge) {
     counts.push_back(0);
   }
   source.nest = {levels.data(), counts.data(), want};
-  trusted_ = trusted_ && source.trusted;
+  trust_ = trust_ && source.trust;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const int dim = edge && options_.flatten ? std::min(keys_[k].dim, 1) : keys_[k].dim;
-    const bool needed = counts[static_cast<std::size_t>(dim)] > 0 && !(edge && dim == 0);
-    add_feed(k, from, dim, dim - lift, needed);
+    const bool is_needed = counts[static_cast<std::size_t>(dim)] > 0 && !(edge && dim == 0);
+    add_feed(k, from, dim, dim - lift, is_needed);
   }
   sources_.push_back(source);
 }
 
-void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int place, bool needed) {
+void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int place, bool is_needed) {
   const Joint& joint = from.joint;
   const BatchKey& key = keys_[k];
   Feeds& feeds = feeds_[k];
   Feed feed{{nullptr, 0, feeds.width}, dim, {}};
-  if (!needed) {
+  if (!is_needed) {
     feeds.values.push_back(feed);
     feeds.is_nan.push_back(feed);
     feeds.from.push_back(feeds.type.value_or(Type::b1));
@@ -140,16 +140,16 @@ void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int plac
   }
   const int c = joint.data().find(key.name);
   if (c < 0) refuse_source(from, "has no key '" + key.name + "'");
-  const auto at = static_cast<std::size_t>(c);
-  if (joint.dim(at) != place) {
-    refuse_source(from, "key '" + key.name + "' lies at dim " + std::to_string(joint.dim(at)) + ", not " +
+  const auto index = static_cast<std::size_t>(c);
+  if (joint.dim(index) != place) {
+    refuse_source(from, "key '" + key.name + "' lies at dim " + std::to_string(joint.dim(index)) + ", not " +
                             std::to_string(place));
   }
-  const Values& values = *joint.data().columns[at].values;
+  const Values& values = *joint.data().columns[index].values;
   if (!values.same_row(*key.fill)) refuse_source(from, "rows of '" + key.name + "' have another shape");
   const std::optional<Type> type = values.type();
   feed.rows = values.rows();
-  if (place < 0) feed.rows.data += (joint.column_range(at).begin - 1) * feed.rows.width;  // of record 1
+  if (place < 0) feed.rows.data += (joint.column_range(index).begin - 1) * feed.rows.width;  // of record 1
   Feed is_nan = feed;
   if (!values.same_element(*key.fill) || key.nan != nullptr) {
     if (!type || !feeds.type) {
@@ -164,7 +164,7 @@ void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int plac
   }
   const bool first = std::none_of(feeds.values.begin(), feeds.values.end(),
                                   [](const Feed& f) { return f.rows.data != nullptr; });
-  if (!first) feeds.alike = feeds.alike && same_convert(feeds.values[feeds.one], feed);
+  if (!first) feeds.is_uniform = feeds.is_uniform && same_convert(feeds.values[feeds.one], feed);
   if (first) feeds.one = feeds.values.size();
   feeds.values.push_back(feed);
   feeds.is_nan.push_back(is_nan);
@@ -193,19 +193,19 @@ void Batcher::lengths(const std::int64_t* rows, std::int64_t n, std::int64_t* ou
     for (std::int64_t i = 0; i < n; ++i) all.data()[i] = i;
     rows = all.data();
   }
-  Scratch<std::int32_t> of;
-  if (sources_.size() > 1) of.make(n);
+  Scratch<std::int32_t> source_ids;
+  if (sources_.size() > 1) source_ids.make(n);
   Scratch<Range> records(n);
   Place place;
   Status status = batch_records(sources_.data(), static_cast<std::int64_t>(starts_.size()) - 1,
-                                starts_.data(), rows, n, 1, of.data(), records.data());
+                                starts_.data(), rows, n, 1, source_ids.data(), records.data());
   if (status.ok()) {
-    status =
-        batch_enter({sources_.data(), of.data(), n}, options_.flatten, records.data(), records.data(), place);
+    status = batch_enter({sources_.data(), source_ids.data(), n}, options_.flatten, records.data(),
+                         records.data(), place);
   }
   if (!status.ok()) {
-    const bool known = place.run >= 0 && of.size() > 0;
-    raise(status, place, known ? of.data()[place.run] : 0, "rows");
+    const bool is_known = place.run >= 0 && source_ids.size() > 0;
+    raise(status, place, is_known ? source_ids.data()[place.run] : 0, "rows");
   }
   for (std::int64_t k = 0; k < n; ++k) out[k] = records.data()[k].size();
 }

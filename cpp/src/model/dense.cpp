@@ -6,13 +6,13 @@
 
 namespace varlen {
 
-DensePlan::DensePlan(const Joint& given, const std::vector<std::int64_t>& max_sizes, Side cut, bool masks,
+DensePlan::DensePlan(const Joint& source, const std::vector<std::int64_t>& max_sizes, Side cut, bool masks,
                      bool empty_keys)
-    : joint_(given.settled()), sizes_(static_cast<std::size_t>(std::max(given.depth(), 0))) {
+    : joint_(source.settle_levels()), sizes_(static_cast<std::size_t>(std::max(source.depth(), 0))) {
   const Joint& joint = joint_;
   if (joint.depth() < 0) return;
   const bool cuts =
-      std::any_of(max_sizes.begin(), max_sizes.end(), [](std::int64_t most) { return most >= 0; });
+      std::any_of(max_sizes.begin(), max_sizes.end(), [](std::int64_t limit) { return limit >= 0; });
   if (cuts) {
     std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
     for (std::size_t d = 0; d < sizes_.size() && d < max_sizes.size(); ++d) {
@@ -24,12 +24,12 @@ DensePlan::DensePlan(const Joint& given, const std::vector<std::int64_t>& max_si
   }
   const std::vector<Column>& columns = joint.data().columns;
   for (int d = 0; d <= joint.depth(); ++d) {
-    bool masked = d == 0 || !masks;
+    bool has_mask = d == 0 || !masks;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (joint.dim(c) != d) continue;
       if (entries_.empty()) entries_.reserve(columns.size() + sizes_.size());
-      if (!masked) entries_.push_back({"dim" + std::to_string(d) + "/mask", d, 0, true});
-      masked = true;
+      if (!has_mask) entries_.push_back({"dim" + std::to_string(d) + "/mask", d, 0, true});
+      has_mask = true;
       if (has_entry(d, empty_keys)) entries_.push_back({columns[c].name, d, c, false});
     }
   }

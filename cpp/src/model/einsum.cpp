@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "varlen/checked.hpp"
 #include "varlen/model/error.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 
@@ -19,8 +19,8 @@ bool holds(const EinsumLetters& letters, int letter) {
 
 /// Where a list lies in another, its letters one behind the other; below 0: it does not.
 std::ptrdiff_t place_in(const EinsumLetters& letters, const EinsumLetters& list) {
-  const auto at = std::search(letters.begin(), letters.end(), list.begin(), list.end());
-  return at == letters.end() && !list.empty() ? -1 : at - letters.begin();
+  const auto position = std::search(letters.begin(), letters.end(), list.begin(), list.end());
+  return position == letters.end() && !list.empty() ? -1 : position - letters.begin();
 }
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
@@ -29,10 +29,10 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return product;
 }
 
-EinsumLetters without(const EinsumLetters& letters, int letter) {
+EinsumLetters remove_letter(const EinsumLetters& letters, int letter) {
   EinsumLetters rest;
-  for (const int each : letters) {
-    if (each != letter) rest.push_back(each);
+  for (const int item : letters) {
+    if (item != letter) rest.push_back(item);
   }
   return rest;
 }
@@ -46,12 +46,12 @@ EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::strin
   const auto term_of = [&](std::string_view text) {
     Term term;
     for (const char letter : text) {
-      const auto at =
+      const auto position =
           std::find_if(axes.begin(), axes.end(), [&](const EinsumAxis& x) { return x.letter == letter; });
-      if (at == axes.end())
+      if (position == axes.end())
         throw Error(Fault::value, "equation", "nothing says how long " + std::string(1, letter) + " is");
-      if (at->is_ragged) term.is_ragged = true;
-      term.letters.push_back(static_cast<int>(at - axes.begin()));
+      if (position->is_ragged) term.is_ragged = true;
+      term.letters.push_back(static_cast<int>(position - axes.begin()));
     }
     return term;
   };
@@ -88,7 +88,7 @@ EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::strin
     }
   }
   fold_sequences();
-  if (with_ones_ && sequence_ >= 0) b_.letters = without(b_.letters, sequence_);
+  if (with_ones_ && sequence_ >= 0) b_.letters = remove_letter(b_.letters, sequence_);
   fold_neighbours();
   for (Term* term : {&a_, &b_, &out_}) lay(*term);
   if (sequence_ >= 0 && !out_.has_sequence) {
@@ -117,34 +117,35 @@ void EinsumPlan::fold_sequences() {
   const Letters prefix(first->letters.begin(), first->letters.begin() + length);
   for (const Term* term : {&a_, &b_, &out_}) {
     const auto in_prefix = [&](int letter) { return holds(prefix, letter); };
-    const std::ptrdiff_t shared = std::count_if(term->letters.begin(), term->letters.end(), in_prefix);
-    if (shared != 0 && (static_cast<std::size_t>(shared) != length || place_in(term->letters, prefix) != 0)) {
+    const std::ptrdiff_t hits = std::count_if(term->letters.begin(), term->letters.end(), in_prefix);
+    if (hits != 0 && (static_cast<std::size_t>(hits) != length || place_in(term->letters, prefix) != 0)) {
       return;
     }
   }
-  Letter whole;
-  whole.extent = 0;
+  Letter block_letter;
+  block_letter.extent = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
     std::int64_t block = 1;
     for (std::size_t k = 1; k < length; ++k) {
-      block = times(block, letters_[static_cast<std::size_t>(prefix[k])].at(i));
+      block = times(block, letters_[static_cast<std::size_t>(prefix[k])].extent_at(i));
     }
-    if (!checked_add(whole.extent, block, whole.extent)) times(std::numeric_limits<std::int64_t>::max(), 2);
+    if (!checked_add(block_letter.extent, block, block_letter.extent))
+      times(std::numeric_limits<std::int64_t>::max(), 2);
   }
-  for (const int letter : prefix) whole.name += letters_[static_cast<std::size_t>(letter)].name;
+  for (const int letter : prefix) block_letter.name += letters_[static_cast<std::size_t>(letter)].name;
   const int place = static_cast<int>(letters_.size());
-  letters_.push_back(std::move(whole));
+  letters_.push_back(std::move(block_letter));
   for (Term* term : {&a_, &b_, &out_}) {
     if (place_in(term->letters, prefix) != 0) continue;
-    Letters folded{place};
-    folded.append(term->letters.begin() + length, term->letters.end());
-    term->letters = folded;
+    Letters fusion{place};
+    fusion.append(term->letters.begin() + length, term->letters.end());
+    term->letters = fusion;
   }
   be_one();
 }
 
 void EinsumPlan::fold_neighbours() {
-  const auto together = [&](int x, int y) {
+  const auto share_term = [&](int x, int y) {
     for (const Term* term : {&a_, &b_, &out_}) {
       const bool has_x = holds(term->letters, x);
       const bool has_y = holds(term->letters, y);
@@ -156,7 +157,7 @@ void EinsumPlan::fold_neighbours() {
     for (std::size_t k = 0; k + 1 < term->letters.size();) {
       const int x = term->letters[k];
       const int y = term->letters[k + 1];
-      if (!together(x, y)) {
+      if (!share_term(x, y)) {
         ++k;
         continue;
       }
@@ -167,13 +168,13 @@ void EinsumPlan::fold_neighbours() {
       } else {
         std::vector<std::int64_t> extents(static_cast<std::size_t>(count_));
         for (std::int64_t i = 0; i < count_; ++i) {
-          extents[static_cast<std::size_t>(i)] = times(left.at(i), right.at(i));
+          extents[static_cast<std::size_t>(i)] = times(left.extent_at(i), right.extent_at(i));
         }
         left.extents = std::move(extents);
         left.is_ragged = true;
       }
       left.name += right.name;
-      for (Term* each : {&a_, &b_, &out_}) each->letters = without(each->letters, y);
+      for (Term* item : {&a_, &b_, &out_}) item->letters = remove_letter(item->letters, y);
     }
   }
 }
@@ -185,21 +186,22 @@ void EinsumPlan::lay(Term& term) {
     if (letters_[static_cast<std::size_t>(letter)].is_ragged) term.is_ragged = true;
   }
   if (!term.has_sequence) return;
-  const auto at = std::find(term.letters.begin(), term.letters.end(), sequence_);
+  const auto position = std::find(term.letters.begin(), term.letters.end(), sequence_);
   if (!term.is_ragged) {
-    term.step = product(Letters(at + 1, term.letters.end()), 0);
+    term.step = product(Letters(position + 1, term.letters.end()), 0);
     return;
   }
-  if (at != term.letters.begin()) {
+  if (position != term.letters.begin()) {
     throw Error(Fault::value, "equation", "a term with ragged letters begins with that of sequences");
   }
-  const Letters block(at + 1, term.letters.end());
+  const Letters block(position + 1, term.letters.end());
   term.bases.resize(static_cast<std::size_t>(count_) + 1);
   std::int64_t base = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
     term.bases[static_cast<std::size_t>(i)] = base;
     std::int64_t size = 1;
-    for (const int letter : block) size = times(size, letters_[static_cast<std::size_t>(letter)].at(i));
+    for (const int letter : block)
+      size = times(size, letters_[static_cast<std::size_t>(letter)].extent_at(i));
     if (!checked_add(base, size, base)) times(std::numeric_limits<std::int64_t>::max(), 2);
   }
   term.bases[static_cast<std::size_t>(count_)] = base;
@@ -209,30 +211,30 @@ std::int64_t EinsumPlan::size_of(const Term& term) const {
   if (!term.bases.empty()) return term.bases.back();
   std::int64_t size = 1;
   for (const int letter : term.letters) {
-    const Letter& each = letters_[static_cast<std::size_t>(letter)];
-    size = times(size, letter == sequence_ ? count_ : each.extent);
+    const Letter& item = letters_[static_cast<std::size_t>(letter)];
+    size = times(size, letter == sequence_ ? count_ : item.extent);
   }
   return size;
 }
 
 std::int64_t EinsumPlan::product(const Letters& letters, std::int64_t i) const noexcept {
   std::int64_t result = 1;
-  for (const int letter : letters) result *= letters_[static_cast<std::size_t>(letter)].at(i);
+  for (const int letter : letters) result *= letters_[static_cast<std::size_t>(letter)].extent_at(i);
   return result;
 }
 
 /// The largest product that a sequence has.
-std::int64_t EinsumPlan::most(const Letters& letters) const noexcept {
+std::int64_t EinsumPlan::largest_size(const Letters& letters) const noexcept {
   std::int64_t result = 0;
   for (std::int64_t i = 0; i < count_; ++i) result = std::max(result, product(letters, i));
   return result;
 }
 
 double EinsumPlan::mean(int letter) const noexcept {
-  const Letter& each = letters_[static_cast<std::size_t>(letter)];
-  if (!each.is_ragged) return static_cast<double>(each.extent);
+  const Letter& item = letters_[static_cast<std::size_t>(letter)];
+  if (!item.is_ragged) return static_cast<double>(item.extent);
   const double sum =
-      static_cast<double>(std::accumulate(each.extents.begin(), each.extents.end(), std::int64_t{0}));
+      static_cast<double>(std::accumulate(item.extents.begin(), item.extents.end(), std::int64_t{0}));
   return sum / std::max(1.0, static_cast<double>(count_));
 }
 
@@ -256,9 +258,9 @@ double EinsumPlan::cost_of(const Letters& rows, const Letters& columns, const Le
   const double k = product_of(steps);
   double calls = 1;
   for (std::size_t letter = 0; letter < letters_.size(); ++letter) {
-    const int each = static_cast<int>(letter);
-    if (each == sequence_ || holds(rows, each) || holds(columns, each) || holds(steps, each)) continue;
-    if (holds(out_.letters, each)) calls *= mean(each);
+    const int item = static_cast<int>(letter);
+    if (item == sequence_ || holds(rows, item) || holds(columns, item) || holds(steps, item)) continue;
+    if (holds(out_.letters, item)) calls *= mean(item);
   }
   double one = 100 + m * n * k / 50 * (1 + 8 / (m + 1) + 8 / (n + 1));
   if (!is_direct(a_, rows, steps)) one += 100 + m * k;
@@ -268,13 +270,13 @@ double EinsumPlan::cost_of(const Letters& rows, const Letters& columns, const Le
 }
 
 void EinsumPlan::choose() {
-  Letters of_rows, of_columns, steps_of_b;
+  Letters row_letters, column_letters, steps_of_b;
   for (const int letter : out_.letters) {
     if (letter == sequence_) continue;
     const bool in_a = holds(a_.letters, letter);
     const bool in_b = holds(b_.letters, letter);
-    if (in_a && !in_b) of_rows.push_back(letter);
-    if (in_b && !in_a) of_columns.push_back(letter);
+    if (in_a && !in_b) row_letters.push_back(letter);
+    if (in_b && !in_a) column_letters.push_back(letter);
   }
   for (const int letter : a_.letters) {
     if (letter == sequence_ || holds(out_.letters, letter)) continue;
@@ -292,13 +294,13 @@ void EinsumPlan::choose() {
     }
     steps_of_b.push_back(letter);
   }
-  walked_ = without(out_.letters, sequence_);
+  walk_letters_ = remove_letter(out_.letters, sequence_);
   if (steps_.empty() && !with_ones_) {
     way_ = copy_ ? Way::copy : Way::multiply;
     return;
   }
   const bool adds_rows = !a_.letters.empty() && !holds(steps_, a_.letters.back());
-  if (of_rows.empty() && of_columns.empty() && !with_ones_ && !walked_.empty() && adds_rows) {
+  if (row_letters.empty() && column_letters.empty() && !with_ones_ && !walk_letters_.empty() && adds_rows) {
     way_ = Way::multiply_and_add;
     return;
   }
@@ -317,15 +319,15 @@ void EinsumPlan::choose() {
     }
     return lists;
   };
-  double least = std::numeric_limits<double>::infinity();
+  double best_cost = std::numeric_limits<double>::infinity();
   Letters best_steps;
-  const std::vector<Letters> all_columns = choices(of_columns, b_);
-  for (const Letters& rows : choices(of_rows, a_)) {
+  const std::vector<Letters> all_columns = choices(column_letters, b_);
+  for (const Letters& rows : choices(row_letters, a_)) {
     for (const Letters& columns : all_columns) {
       for (const Letters* steps : {&steps_, &steps_of_b}) {
         const double cost = cost_of(rows, columns, *steps);
-        if (cost >= least) continue;
-        least = cost;
+        if (cost >= best_cost) continue;
+        best_cost = cost;
         rows_ = rows;
         columns_ = columns;
         best_steps = *steps;
@@ -333,15 +335,15 @@ void EinsumPlan::choose() {
     }
   }
   steps_ = best_steps;
-  for (const int letter : rows_) walked_ = without(walked_, letter);
-  for (const int letter : columns_) walked_ = without(walked_, letter);
+  for (const int letter : rows_) walk_letters_ = remove_letter(walk_letters_, letter);
+  for (const int letter : columns_) walk_letters_ = remove_letter(walk_letters_, letter);
   copies_a_ = !is_direct(a_, rows_, steps_);
   copies_b_ = !with_ones_ && !is_direct(b_, steps_, columns_);
   copies_out_ = !is_direct(out_, rows_, columns_);
 }
 
 std::int64_t EinsumPlan::work() const noexcept {
-  const Letters letters = without(out_.letters, sequence_);
+  const Letters letters = remove_letter(out_.letters, sequence_);
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
     sum += product(letters, i) * product(steps_, i);

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #endif
 
-#include "support/strided.hpp"
+#include "support/strides.hpp"
 #include "varlen/model/einsum.hpp"
 #include "varlen/pool.hpp"
 
@@ -26,11 +26,11 @@ constexpr std::size_t kLetters = 64;
 // pieces, and the same numbers, come of any count of them.
 constexpr std::int64_t kPiece = 4 << 20;
 // The same for elements that are moved.
-constexpr std::int64_t kMoved = 512 << 10;
+constexpr std::int64_t kMoveBytes = 512 << 10;
 // Rows of a piece of one large matrix: the other matrix is packed again for each piece, 2 % of its time.
 constexpr std::int64_t kRows = 768;
 // The largest product that OpenBLAS, and those that descend from it, compute on the caller alone.
-constexpr std::int64_t kAlone = std::int64_t{64} * 64 * 64;
+constexpr std::int64_t kSoloWork = std::int64_t{64} * 64 * 64;
 
 /// One thread in the library under matmul while pieces run on threads of ours, which it would stand in the
 /// way of. Calls that overlap share it; the last one puts back what was there. Products of others meanwhile
@@ -42,8 +42,8 @@ class OneThread {
     Calls& calls = all();
     const std::lock_guard<std::mutex> lock(calls.mutex);
     if (calls.count++ == 0) {
-      if (!std::exchange(calls.is_owed, false)) calls.before = how_->threads();
-      if (calls.before != 1) how_->set_threads(1);
+      if (!std::exchange(calls.is_owed, false)) calls.thread_count = how_->threads();
+      if (calls.thread_count != 1) how_->set_threads(1);
     }
   }
   OneThread(const OneThread&) = delete;
@@ -52,7 +52,7 @@ class OneThread {
     if (how_ == nullptr) return;
     Calls& calls = all();
     const std::lock_guard<std::mutex> lock(calls.mutex);
-    if (--calls.count == 0 && calls.before != 1) how_->set_threads(calls.before);
+    if (--calls.count == 0 && calls.thread_count != 1) how_->set_threads(calls.thread_count);
   }
 
  private:
@@ -60,7 +60,7 @@ class OneThread {
   struct Calls {
     std::mutex mutex;
     int count = 0;
-    int before = 1;
+    int thread_count = 1;
     bool is_owed = false;  ///< the child of a fork amid calls: the next one puts back what was there
 
     void end_in_child() {
@@ -85,7 +85,7 @@ char* writable(const std::byte* data) {
   return const_cast<char*>(reinterpret_cast<const char*>(data));  // loops take what they read so
 }
 
-std::byte* grown(std::vector<std::byte>& memory, std::int64_t bytes) {
+std::byte* grow(std::vector<std::byte>& memory, std::int64_t bytes) {
   if (memory.size() < static_cast<std::size_t>(bytes)) memory.resize(static_cast<std::size_t>(bytes));
   return memory.data();
 }
@@ -99,11 +99,11 @@ struct EinsumPlan::Views {
 struct EinsumPlan::Scratch {
   std::vector<std::byte> a, b, out, ones;
 
-  const std::byte* of_ones(const Arithmetic& how, std::int64_t count) {
+  const std::byte* fill_ones(const Arithmetic& how, std::int64_t count) {
     const std::size_t size = static_cast<std::size_t>(how.size);
-    const std::size_t there = ones.size() / size;
-    if (there < static_cast<std::size_t>(count)) ones.resize(static_cast<std::size_t>(count) * size);
-    for (std::size_t k = there; k < ones.size() / size; ++k) std::memcpy(&ones[k * size], how.one, size);
+    const std::size_t start = ones.size() / size;
+    if (start < static_cast<std::size_t>(count)) ones.resize(static_cast<std::size_t>(count) * size);
+    for (std::size_t k = start; k < ones.size() / size; ++k) std::memcpy(&ones[k * size], how.one, size);
     return ones.data();
   }
 };
@@ -113,14 +113,14 @@ void EinsumPlan::strides_of(const Term& term, std::int64_t i, std::int64_t* stri
   for (std::size_t k = term.letters.size(); k-- > 0;) {
     const auto letter = static_cast<std::size_t>(term.letters[k]);
     strides[letter] = stride;
-    stride *= term.letters[k] == sequence_ ? count_ : letters_[letter].at(i);
+    stride *= term.letters[k] == sequence_ ? count_ : letters_[letter].extent_at(i);
   }
 }
 
 EinsumPlan::Views EinsumPlan::views_of(std::int64_t i) const noexcept {
   Views views;
   for (std::size_t k = 0; k < letters_.size(); ++k) {
-    views.extent[k] = static_cast<int>(k) == sequence_ ? 1 : letters_[k].at(i);
+    views.extent[k] = static_cast<int>(k) == sequence_ ? 1 : letters_[k].extent_at(i);
   }
   strides_of(a_, i, views.a.data());
   strides_of(b_, i, views.b.data());
@@ -130,14 +130,14 @@ EinsumPlan::Views EinsumPlan::views_of(std::int64_t i) const noexcept {
 
 bool EinsumPlan::are_alike(std::int64_t i, std::int64_t j) const noexcept {
   return std::all_of(letters_.begin(), letters_.end(),
-                     [&](const Letter& letter) { return letter.at(i) == letter.at(j); });
+                     [&](const Letter& letter) { return letter.extent_at(i) == letter.extent_at(j); });
 }
 
 /// What a piece may begin at: places that are walked, rows of elements, or blocks of them.
 std::int64_t EinsumPlan::walks_of(std::int64_t i) const noexcept {
-  if (way_ == Way::gemm || walked_.empty()) return product(walked_, i);
-  if (way_ == Way::copy) return letters_[static_cast<std::size_t>(walked_[0])].at(i);
-  return product(Letters(walked_.begin(), walked_.end() - 1), i);
+  if (way_ == Way::gemm || walk_letters_.empty()) return product(walk_letters_, i);
+  if (way_ == Way::copy) return letters_[static_cast<std::size_t>(walk_letters_[0])].extent_at(i);
+  return product(Letters(walk_letters_.begin(), walk_letters_.end() - 1), i);
 }
 
 std::vector<EinsumPlan::Piece> EinsumPlan::pieces() const {
@@ -149,48 +149,49 @@ std::vector<EinsumPlan::Piece> EinsumPlan::pieces() const {
   // Rows that are copied can be cut where they are one letter.
   const bool cuts_rows = rows_.size() == 1 || (rows_.size() > 1 && !copies_a_ && !copies_out_);
   const bool moves = way_ == Way::copy || way_ == Way::multiply;
-  const std::int64_t enough = moves ? kMoved : kPiece;
-  Piece some;
+  const std::int64_t goal = moves ? kMoveBytes : kPiece;
+  Piece slice;
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
     const std::int64_t work = product(letters, i) * product(steps_, i);
-    if (work <= 2 * enough || way_ == Way::multiply_and_add) {
-      some.last = i + 1;
+    if (work <= 2 * goal || way_ == Way::multiply_and_add) {
+      slice.last = i + 1;
       sum += std::max<std::int64_t>(work, 1);
-      if (sum < enough) continue;
-      result.push_back(some);
-      some = Piece{i + 1, i + 1};
+      if (sum < goal) continue;
+      result.push_back(slice);
+      slice = Piece{i + 1, i + 1};
       sum = 0;
       continue;
     }
-    if (some.first < some.last) result.push_back(some);
-    some = Piece{i + 1, i + 1};
+    if (slice.first < slice.last) result.push_back(slice);
+    slice = Piece{i + 1, i + 1};
     sum = 0;
     const std::int64_t walks = walks_of(i);
     const std::int64_t rows = cuts_rows ? product(rows_, i) : 1;
     if (walks > 1) {
-      const std::int64_t step = std::max<std::int64_t>(1, enough / std::max<std::int64_t>(work / walks, 1));
-      for (std::int64_t at = 0; at < walks; at += step) {
-        result.push_back({i, i + 1, at, std::min(at + step, walks)});
+      const std::int64_t step = std::max<std::int64_t>(1, goal / std::max<std::int64_t>(work / walks, 1));
+      for (std::int64_t position = 0; position < walks; position += step) {
+        result.push_back({i, i + 1, position, std::min(position + step, walks)});
       }
     } else {
-      for (std::int64_t at = 0; at < rows; at += kRows) {
-        result.push_back({i, i + 1, 0, -1, at, std::min(at + kRows, rows)});
+      for (std::int64_t position = 0; position < rows; position += kRows) {
+        result.push_back({i, i + 1, 0, -1, position, std::min(position + kRows, rows)});
       }
     }
   }
-  if (some.first < some.last) result.push_back(some);
+  if (slice.first < slice.last) result.push_back(slice);
   return result;
 }
 
 void EinsumPlan::run(const Arithmetic& how, const std::byte* a, const std::byte* b, std::byte* out) const {
   const std::int64_t block = adds_sequences_ ? out_.step : 0;
   std::vector<std::byte> blocks;
-  std::byte* const to = adds_sequences_ ? grown(blocks, count_ * block * how.size) : out;
+  std::byte* const to = adds_sequences_ ? grow(blocks, count_ * block * how.size) : out;
   const std::vector<Piece> parts = pieces();
-  const double largest = static_cast<double>(most(rows_)) * static_cast<double>(most(columns_)) *
-                         static_cast<double>(most(steps_));
-  const bool has_large = way_ == Way::gemm && largest > static_cast<double>(kAlone);
+  const double largest = static_cast<double>(largest_size(rows_)) *
+                         static_cast<double>(largest_size(columns_)) *
+                         static_cast<double>(largest_size(steps_));
+  const bool has_large = way_ == Way::gemm && largest > static_cast<double>(kSoloWork);
   // What threads by itself is called by one thread.
   const bool is_parallel = !has_large || how.set_threads != nullptr;
   std::atomic<bool> lacks_memory{false};
@@ -199,10 +200,10 @@ void EinsumPlan::run(const Arithmetic& how, const std::byte* a, const std::byte*
       Scratch scratch;
       const Piece& piece = parts[static_cast<std::size_t>(part)];
       for (std::int64_t i = piece.first; i < piece.last;) {
-        std::int64_t alike = 1;
-        while (i + alike < piece.last && walked_.empty() && are_alike(i, i + alike)) ++alike;
-        run_sequence(how, piece, i, alike, a, b, to, scratch);
-        i += alike;
+        std::int64_t repeats = 1;
+        while (i + repeats < piece.last && walk_letters_.empty() && are_alike(i, i + repeats)) ++repeats;
+        run_sequence(how, piece, i, repeats, a, b, to, scratch);
+        i += repeats;
       }
     } catch (const std::bad_alloc&) {
       lacks_memory = true;
@@ -223,13 +224,13 @@ void EinsumPlan::run(const Arithmetic& how, const std::byte* a, const std::byte*
   }
   Scratch scratch;
   const auto size = static_cast<std::intptr_t>(how.size);
-  char* arguments[] = {writable(scratch.of_ones(how, count_)), writable(to), writable(out)};
+  char* arguments[] = {writable(scratch.fill_ones(how, count_)), writable(to), writable(out)};
   const std::intptr_t counts[] = {1, 1, count_, block};
   const std::intptr_t steps[] = {0, 0, 0, count_ * size, size, block * size, size, block * size, size};
   if (block > 0) how.matmul.run(arguments, counts, steps, how.matmul.data);
 }
 
-void EinsumPlan::run_sequence(const Arithmetic& how, const Piece& piece, std::int64_t i, std::int64_t alike,
+void EinsumPlan::run_sequence(const Arithmetic& how, const Piece& piece, std::int64_t i, std::int64_t repeats,
                               const std::byte* a, const std::byte* b, std::byte* out,
                               Scratch& scratch) const {
   const Views views = views_of(i);
@@ -237,11 +238,11 @@ void EinsumPlan::run_sequence(const Arithmetic& how, const Piece& piece, std::in
     return data == nullptr ? nullptr : data + term.base(i + k) * how.size;
   };
   if (way_ == Way::gemm && !copies_a_ && !copies_b_ && !copies_out_) {
-    products(how, piece, views, alike, place(a_, a, 0), place(b_, b, 0), out + out_.base(i) * how.size,
+    products(how, piece, views, repeats, place(a_, a, 0), place(b_, b, 0), out + out_.base(i) * how.size,
              scratch);
     return;
   }
-  for (std::int64_t k = 0; k < alike; ++k) {
+  for (std::int64_t k = 0; k < repeats; ++k) {
     const std::byte* const at_a = place(a_, a, k);
     const std::byte* const at_b = place(b_, b, k);
     std::byte* const at_out = out + out_.base(i + k) * how.size;
@@ -250,31 +251,31 @@ void EinsumPlan::run_sequence(const Arithmetic& how, const Piece& piece, std::in
     } else if (way_ == Way::copy) {
       copy(piece, views, how.size, at_a, at_out);
     } else if (way_ == Way::multiply) {
-      multiply(how, piece, views, walked_, views.out.data(), at_a, at_b, at_out);
+      multiply(how, piece, views, walk_letters_, views.out.data(), at_a, at_b, at_out);
     } else {
       Letters order = steps_;
-      order.append(walked_.begin(), walked_.end());
+      order.append(walk_letters_.begin(), walk_letters_.end());
       std::array<std::int64_t, kLetters> to_strides{};
       std::int64_t stride = 1;
-      for (std::size_t at = order.size(); at-- > 0;) {
-        to_strides[static_cast<std::size_t>(order[at])] = stride;
-        stride *= views.extent[static_cast<std::size_t>(order[at])];
+      for (std::size_t position = order.size(); position-- > 0;) {
+        to_strides[static_cast<std::size_t>(order[position])] = stride;
+        stride *= views.extent[static_cast<std::size_t>(order[position])];
       }
-      const std::int64_t columns = product(walked_, i);
+      const std::int64_t columns = product(walk_letters_, i);
       const std::int64_t steps_here = product(steps_, i);
       if (columns == 0) continue;
-      std::byte* const terms = grown(scratch.a, stride * how.size);
+      std::byte* const terms = grow(scratch.a, stride * how.size);
       multiply(how, Piece{}, views, order, to_strides.data(), at_a, at_b, terms);
-      std::byte* const sums = grown(scratch.out, columns * how.size);
+      std::byte* const sums = grow(scratch.out, columns * how.size);
       const auto size = static_cast<std::intptr_t>(how.size);
-      char* arguments[] = {writable(scratch.of_ones(how, steps_here)), writable(terms), writable(sums)};
+      char* arguments[] = {writable(scratch.fill_ones(how, steps_here)), writable(terms), writable(sums)};
       const std::intptr_t counts[] = {1, 1, steps_here, columns};
       const std::intptr_t steps[] = {0,   0, 0, steps_here * size, size, columns * size, size, columns * size,
                                      size};
       how.matmul.run(arguments, counts, steps, how.matmul.data);
       std::array<StridedAxis, kLetters> axes;
       std::size_t count = 0;
-      for (const int letter : walked_) {
+      for (const int letter : walk_letters_) {
         const auto l = static_cast<std::size_t>(letter);
         axes[count++] = {views.extent[l], to_strides[l], views.out[l]};
       }
@@ -287,7 +288,7 @@ void EinsumPlan::copy(const Piece& piece, const Views& views, std::int64_t size,
                       std::byte* out) const {
   std::array<StridedAxis, kLetters> axes;
   std::size_t count = 0;
-  for (const int letter : walked_) {
+  for (const int letter : walk_letters_) {
     const auto l = static_cast<std::size_t>(letter);
     axes[count++] = {views.extent[l], views.a[l], views.out[l]};
   }
@@ -313,15 +314,15 @@ void EinsumPlan::multiply(const Arithmetic& how, const Piece& piece, const Views
   const std::intptr_t counts[] = {count == 0 ? 1 : views.extent[last]};
   const std::intptr_t steps[] = {views.a[last] * size, views.b[last] * size,
                                  count == 0 ? 0 : to[last] * size};
-  std::array<std::int64_t, kLetters> at{};
+  std::array<std::int64_t, kLetters> position{};
   std::int64_t at_a = 0, at_b = 0, at_out = 0, rest = piece.begin;
   for (std::size_t k = count < 2 ? 0 : count - 1; k-- > 0 && rest > 0;) {
     const auto l = static_cast<std::size_t>(order[k]);
-    at[k] = rest % views.extent[l];
+    position[k] = rest % views.extent[l];
     rest /= views.extent[l];
-    at_a += at[k] * views.a[l];
-    at_b += at[k] * views.b[l];
-    at_out += at[k] * to[l];
+    at_a += position[k] * views.a[l];
+    at_b += position[k] * views.b[l];
+    at_out += position[k] * to[l];
   }
   const std::int64_t end = piece.end < 0 ? walks : piece.end;
   for (std::int64_t walk = piece.begin; walk < end; ++walk) {
@@ -332,8 +333,8 @@ void EinsumPlan::multiply(const Arithmetic& how, const Piece& piece, const Views
       at_a += views.a[l];
       at_b += views.b[l];
       at_out += to[l];
-      if (++at[k] < views.extent[l]) break;
-      at[k] = 0;
+      if (++position[k] < views.extent[l]) break;
+      position[k] = 0;
       at_a -= views.a[l] * views.extent[l];
       at_b -= views.b[l] * views.extent[l];
       at_out -= to[l] * views.extent[l];
@@ -341,7 +342,7 @@ void EinsumPlan::multiply(const Arithmetic& how, const Piece& piece, const Views
   }
 }
 
-void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views& views, std::int64_t alike,
+void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views& views, std::int64_t repeats,
                           const std::byte* a, const std::byte* b, std::byte* out, Scratch& scratch) const {
   const auto size = static_cast<std::intptr_t>(how.size);
   const auto extent_of = [&](const Letters& letters) {
@@ -358,7 +359,7 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
   const std::int64_t k = extent_of(steps_);
   const std::int64_t top = piece.top;
   const std::int64_t height = (piece.bottom < 0 ? m : piece.bottom) - top;
-  const std::int64_t walks = extent_of(walked_);
+  const std::int64_t walks = extent_of(walk_letters_);
   if (m == 0 || n == 0 || walks == 0) return;
   std::int64_t am = 0, ak = 0, bk = 0, bn = 0, om = 0, on = 0;
   if (copies_a_) {
@@ -381,17 +382,17 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
     on = step_of(columns_, views.out, 1);
     om = step_of(rows_, views.out, n * on);
   }
-  std::byte* const packed_a = copies_a_ ? grown(scratch.a, height * k * size) : nullptr;
-  std::byte* const packed_b = copies_b_ ? grown(scratch.b, k * n * size) : nullptr;
-  std::byte* const packed_out = copies_out_ ? grown(scratch.out, height * n * size) : nullptr;
-  const std::byte* const ones = with_ones_ ? scratch.of_ones(how, k) : nullptr;
+  std::byte* const packed_a = copies_a_ ? grow(scratch.a, height * k * size) : nullptr;
+  std::byte* const packed_b = copies_b_ ? grow(scratch.b, k * n * size) : nullptr;
+  std::byte* const packed_out = copies_out_ ? grow(scratch.out, height * n * size) : nullptr;
+  const std::byte* const ones = with_ones_ ? scratch.fill_ones(how, k) : nullptr;
   const auto axes_of = [&](const Letters& first, const Letters& second, const auto& strides, bool to,
                            std::array<StridedAxis, kLetters>& axes) {
     std::size_t count = 0;
     std::int64_t step = 1;
     for (const Letters* letters : {&second, &first}) {
-      for (std::size_t at = letters->size(); at-- > 0;) {
-        const auto l = static_cast<std::size_t>((*letters)[at]);
+      for (std::size_t position = letters->size(); position-- > 0;) {
+        const auto l = static_cast<std::size_t>((*letters)[position]);
         axes[count++] = to ? StridedAxis{views.extent[l], step, strides[l]}
                            : StridedAxis{views.extent[l], strides[l], step};
         step *= views.extent[l];
@@ -401,17 +402,17 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
   };
   const bool copies = copies_a_ || copies_b_ || copies_out_;
   // The last letter that is walked, or neighbours of one shape, are left to the loop.
-  const std::size_t outer = walked_.empty() || copies ? walked_.size() : walked_.size() - 1;
-  std::intptr_t counts[] = {alike, height, k, n};
+  const std::size_t outer = walk_letters_.empty() || copies ? walk_letters_.size() : walk_letters_.size() - 1;
+  std::intptr_t counts[] = {repeats, height, k, n};
   std::intptr_t steps[] = {0, 0, 0, am * size, ak * size, bk * size, bn * size, om * size, on * size};
   std::int64_t inner = 1;
-  if (outer < walked_.size()) {
-    const auto l = static_cast<std::size_t>(walked_.back());
+  if (outer < walk_letters_.size()) {
+    const auto l = static_cast<std::size_t>(walk_letters_.back());
     inner = views.extent[l];
     steps[0] = views.a[l] * size;
     steps[1] = views.b[l] * size;
     steps[2] = views.out[l] * size;
-  } else if (alike > 1) {
+  } else if (repeats > 1) {
     const auto block = [&](const Term& term) {
       std::int64_t step = term.is_ragged ? 1 : term.step;
       for (const int letter : term.letters) {
@@ -427,18 +428,18 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
   const std::int64_t end = piece.end < 0 ? walks : piece.end;
   for (std::int64_t walk = begin; walk < end;) {
     std::int64_t at_a = 0, at_b = 0, at_out = 0, rest = walk;
-    for (std::size_t at = walked_.size(); at-- > 0;) {
-      const auto l = static_cast<std::size_t>(walked_[at]);
+    for (std::size_t position = walk_letters_.size(); position-- > 0;) {
+      const auto l = static_cast<std::size_t>(walk_letters_[position]);
       const std::int64_t place = rest % views.extent[l];
       rest /= views.extent[l];
       at_a += place * views.a[l];
       at_b += place * views.b[l];
       at_out += place * views.out[l];
     }
-    std::int64_t together = 1;
+    std::int64_t batch = 1;
     if (inner > 1) {
-      together = std::min(inner - walk % inner, end - walk);
-      counts[0] = together;
+      batch = std::min(inner - walk % inner, end - walk);
+      counts[0] = batch;
     }
     const std::byte* from_a = a + at_a * size;
     const std::byte* from_b = with_ones_ ? ones : b + at_b * size;
@@ -472,7 +473,7 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
       }
       copy_strided(axes.data(), count, size, packed_out, to);
     }
-    walk += together;
+    walk += batch;
   }
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "varlen/model/error.hpp"
-#include "varlen/numbers.hpp"
+#include "varlen/support/numbers.hpp"
 
 namespace varlen {
 namespace {
@@ -41,7 +41,7 @@ class OpenFile {
     const std::byte* data = nullptr;
     const Status status = map_file(fd_, id_.size, data);
     if (!status.ok()) raise_file(status, path_);
-    return {data, [size = id_.size](const std::byte* at) { unmap_file(at, size); }};
+    return {data, [size = id_.size](const std::byte* bytes_at) { unmap_file(bytes_at, size); }};
   }
 
  private:
@@ -118,7 +118,7 @@ class JointFile {
   }
 
  private:
-  [[nodiscard]] const std::byte* at(const HeaderEntry& e) const noexcept {
+  [[nodiscard]] const std::byte* bytes_at(const HeaderEntry& e) const noexcept {
     return map_.get() + header_.data_start() + e.begin;
   }
   [[nodiscard]] static std::string name_of(int level) { return "dim" + std::to_string(level) + "/bounds"; }
@@ -127,7 +127,7 @@ class JointFile {
     const std::int64_t width = kTags[static_cast<std::size_t>(e.tag)].bytes;
     Scratch<std::int64_t> numbers((e.end - e.begin) / width);
     const auto count = static_cast<std::int64_t>(numbers.size());
-    const std::int64_t misfit = convert_numbers(integer_of(e.tag), at(e), width, count, Number::i64,
+    const std::int64_t misfit = convert_numbers(integer_of(e.tag), bytes_at(e), width, count, Number::i64,
                                                 reinterpret_cast<std::byte*>(numbers.data()));
     if (misfit >= 0) throw Error(Fault::format, name, "entry " + std::to_string(misfit) + " is too large");
     return numbers;
@@ -152,9 +152,9 @@ class JointFile {
 
   void add_bounds(JointData& data, int level) const {
     const HeaderEntry& e = header_.entry(layout_.bounds[level]);
-    const auto address = reinterpret_cast<std::uintptr_t>(at(e));
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes_at(e));
     if (e.tag == Tag::i64 && address % alignof(std::int64_t) == 0) {
-      const Offsets bounds{reinterpret_cast<const std::int64_t*>(at(e)), (e.end - e.begin) / 8};
+      const Offsets bounds{reinterpret_cast<const std::int64_t*>(bytes_at(e)), (e.end - e.begin) / 8};
       data.add_bounds(bounds, map_);
     } else {
       const Scratch<std::int64_t> bounds = integers(e, name_of(level));
@@ -193,7 +193,7 @@ class JointFile {
     data.add_column(std::string(name), dim,
                     std::make_shared<ElementValues>(Element{tag.name, tag.bytes, type_of(e.tag)},
                                                     std::vector<std::int64_t>(shape + 1, shape + e.rank),
-                                                    at(e), shape[0], map_));
+                                                    bytes_at(e), shape[0], map_));
   }
 
   FileHeader& header_;
@@ -211,7 +211,7 @@ Joint open_joint(const std::string& path) {
   try {
     return Joint::make(JointFile(*header, file.map()).load());
   } catch (const Error& error) {
-    throw error.in(path);
+    throw error.with_file(path);
   }
 }
 

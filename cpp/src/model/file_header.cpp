@@ -20,7 +20,7 @@ constexpr std::int64_t kFirstRead = 8192;
 }
 
 /// As Python writes a string: one line, whatever is in it.
-std::string quoted(std::string_view name) {
+std::string quote_name(std::string_view name) {
   const bool single = name.find('\'') == std::string_view::npos || name.find('"') != std::string_view::npos;
   const char quote = single ? '\'' : '"';
   std::string text(1, quote);
@@ -42,9 +42,9 @@ std::string quoted(std::string_view name) {
 
 // Tables lie in one block, whose memory is not zeroed first.
 template <class T>
-T* table_at(std::byte*& at, std::int64_t count) {
-  auto* table = reinterpret_cast<T*>(at);
-  at += (static_cast<std::size_t>(count) * sizeof(T) + 7) / 8 * 8;
+T* table_at(std::byte*& cursor, std::int64_t count) {
+  auto* table = reinterpret_cast<T*>(cursor);
+  cursor += (static_cast<std::size_t>(count) * sizeof(T) + 7) / 8 * 8;
   return table;
 }
 
@@ -81,30 +81,30 @@ std::shared_ptr<FileHeader> FileHeader::read(std::int64_t size, const std::strin
                           std::to_string(size - 8) + " of them");
   }
   std::unique_ptr<char[]> text(new char[static_cast<std::size_t>(json)]);
-  const std::int64_t here = std::min(json, got - 8);
-  std::memcpy(text.get(), first + 8, static_cast<std::size_t>(here));
-  if (here < json) read(8 + here, json - here, text.get() + here);
+  const std::int64_t have = std::min(json, got - 8);
+  std::memcpy(text.get(), first + 8, static_cast<std::size_t>(have));
+  if (have < json) read(8 + have, json - have, text.get() + have);
   return std::make_shared<FileHeader>(std::move(text), json, size - 8 - json, path);
 }
 
 void FileHeader::make_tables(std::int64_t entries, std::int64_t pairs, std::int64_t dims) {
-  const std::int64_t most = std::max(entries, pairs);
-  const auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * most)));
+  const std::int64_t limit = std::max(entries, pairs);
+  const auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * limit)));
   const bool escapes =
       size_ > 0 && std::memchr(text_.get(), '\\', static_cast<std::size_t>(size_)) != nullptr;
   const std::int64_t bytes = entries * static_cast<std::int64_t>(sizeof(HeaderEntry) + 4) +
                              pairs * static_cast<std::int64_t>(sizeof(HeaderPair)) + dims * 8 +
-                             (most + slots) * 4 + (escapes ? size_ : 0);
+                             (limit + slots) * 4 + (escapes ? size_ : 0);
   constexpr std::int64_t kAlignment = 56;  // what table_at may add
   block_.reset(new std::byte[static_cast<std::size_t>(bytes + kAlignment)]);
-  std::byte* at = block_.get();
-  tables_.entries = table_at<HeaderEntry>(at, tables_.entry_room = entries);
-  tables_.pairs = table_at<HeaderPair>(at, tables_.pair_room = pairs);
-  tables_.dims = table_at<std::int64_t>(at, tables_.dim_room = dims);
-  tables_.order = table_at<std::uint32_t>(at, entries);
-  tables_.scratch = table_at<std::uint32_t>(at, most);
-  tables_.slots = table_at<std::uint32_t>(at, slots);
-  tables_.text = reinterpret_cast<char*>(at);
+  std::byte* cursor = block_.get();
+  tables_.entries = table_at<HeaderEntry>(cursor, tables_.entry_room = entries);
+  tables_.pairs = table_at<HeaderPair>(cursor, tables_.pair_room = pairs);
+  tables_.dims = table_at<std::int64_t>(cursor, tables_.dim_room = dims);
+  tables_.order = table_at<std::uint32_t>(cursor, entries);
+  tables_.scratch = table_at<std::uint32_t>(cursor, limit);
+  tables_.slots = table_at<std::uint32_t>(cursor, slots);
+  tables_.text = reinterpret_cast<char*>(cursor);
 }
 
 const HeaderEntry& FileHeader::entry(std::int64_t i) const {
@@ -137,8 +137,8 @@ void FileHeader::refuse_header(Status status) const {
   }
   for (std::int64_t i = 0; fault != HeaderFault::utf8 && i < count(); ++i) {
     const HeaderEntry& e = tables_.entries[i];
-    if (e.at != status.where) continue;
-    text += " (tensor " + quoted(e.name) + ": " + about(e);
+    if (e.place != status.where) continue;
+    text += " (tensor " + quote_name(e.name) + ": " + about(e);
     text += fault == HeaderFault::past_end ? " of " + std::to_string(data_size_) + ")" : ")";
     break;
   }
@@ -149,11 +149,11 @@ void FileHeader::refuse_layout(Status status) const {
   const auto fault = static_cast<LayoutFault>(status.value);
   std::string text;
   if (status.where >= 0)
-    text = "tensor " + quoted(entry(status.where).name) + " (" + about(entry(status.where)) + "): ";
+    text = "tensor " + quote_name(entry(status.where).name) + " (" + about(entry(status.where)) + "): ";
   text += fault_text(fault);
   if (fault == LayoutFault::rows) {
     const HeaderEntry& other = entry(layout_.other);
-    text += " " + quoted(other.name) + " (" + about(other) + ")";
+    text += " " + quote_name(other.name) + " (" + about(other) + ")";
   } else if (fault == LayoutFault::missing) {
     text += " " + std::to_string(layout_.other);
   }

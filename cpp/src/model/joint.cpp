@@ -33,16 +33,16 @@ void check_levels(const JointData& data) {
 }  // namespace
 
 void check_names(const JointData& data) {
-  std::unordered_set<std::string_view> seen;
+  std::unordered_set<std::string_view> names;
   for (const Column& column : data.columns) {
-    if (!seen.insert(column.name).second) refuse("names: two keys are called '" + column.name + "'");
+    if (!names.insert(column.name).second) refuse("names: two keys are called '" + column.name + "'");
   }
 }
 
 int JointData::find(std::string_view name) const noexcept {
-  const auto at =
+  const auto place =
       std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
-  return at == columns.end() ? -1 : static_cast<int>(at - columns.begin());
+  return place == columns.end() ? -1 : static_cast<int>(place - columns.begin());
 }
 
 void JointData::add_level(Level level) {
@@ -58,7 +58,7 @@ void JointData::add_bounds(Offsets bounds, std::shared_ptr<const void> owner) {
   views.push_back(bounds);
   counts.push_back(bounds.total());
   levels.push_back({bounds, std::nullopt, std::move(owner)});
-  trusted = false;
+  trust = false;
 }
 
 void JointData::add_column(std::string name, int dim, std::shared_ptr<const Values> values) {
@@ -69,7 +69,7 @@ void throw_if_level(Status status, int level) {
   if (!status.ok()) throw_if(status, "dim" + std::to_string(level) + "/bounds");
 }
 
-Joint Joint::whole(std::shared_ptr<const JointData> data) {
+Joint Joint::from_data(std::shared_ptr<const JointData> data) {
   DimRanges ranges(data->counts.size());
   for (std::size_t d = 0; d < ranges.size(); ++d) ranges[d] = {0, data->counts[d]};
   return {std::move(data), 0, std::move(ranges)};
@@ -91,9 +91,9 @@ Joint Joint::make(std::shared_ptr<JointData> data, std::int64_t count) {
     const std::int64_t want = data->counts[static_cast<std::size_t>(column.dim)];
     if (have != want) refuse(rows_text(column.name, have, column.dim, want));
   }
-  if (!data->counts.empty()) return whole(std::move(data));
+  if (!data->counts.empty()) return from_data(std::move(data));
   data->counts.push_back(0);
-  if (data->columns.empty()) return whole(std::move(data));
+  if (data->columns.empty()) return from_data(std::move(data));
   std::int64_t rows = -1;  // every key was left behind: nothing to index is left
   for (Column& column : data->columns) {
     if (++column.dim != 0) continue;
@@ -102,7 +102,7 @@ Joint Joint::make(std::shared_ptr<JointData> data, std::int64_t count) {
     if (have != rows) refuse(rows_text(column.name, have, -1, rows));
   }
   data->counts[0] = std::max<std::int64_t>(rows, 0);
-  Joint all = whole(std::move(data));
+  Joint all = from_data(std::move(data));
   all.shift_ = 1;
   return all;
 }
@@ -116,7 +116,7 @@ bool Joint::is_whole() const noexcept {
 }
 
 void Joint::check() const {
-  if (data_->trusted || depth() < 1) return;
+  if (data_->trust || depth() < 1) return;
   int level = 0;
   const Status status = joint_check(data_->nest(), shift_, ranges_.data(), level);
   throw_if_level(status, level);
@@ -132,12 +132,12 @@ void Joint::descend(int from, int to) {
 void Joint::drop(std::int64_t i, std::int64_t position) {
   Range& rows = ranges_[static_cast<std::size_t>(shift_)];
   const std::int64_t n = rows.size();
-  const std::int64_t at = i < 0 ? i + n : i;
-  if (at < 0 || at >= n) {
+  const std::int64_t place = i < 0 ? i + n : i;
+  if (place < 0 || place >= n) {
     throw Error(Fault::index, "Index " + std::to_string(i) + " is out of range at dim " +
                                   std::to_string(position) + " (length " + std::to_string(n) + ").");
   }
-  rows = {rows.begin + at, rows.begin + at + 1};
+  rows = {rows.begin + place, rows.begin + place + 1};
   if (shift_ < data_->depth()) descend(shift_, shift_ + 1);
   ++shift_;
 }
@@ -182,26 +182,26 @@ void Joint::bounds(int d, std::int64_t* out) const {
 }
 
 Level Joint::level(int d) const {
-  const std::optional<Level>& checked = data_->levels[static_cast<std::size_t>(d + shift_ - 1)].checked;
+  const std::optional<Level>& memo = data_->levels[static_cast<std::size_t>(d + shift_ - 1)].memo;
   const Range r = range(d - 1);
-  if (checked && r.begin == 0 && r.end == checked->count()) return *checked;
+  if (memo && r.begin == 0 && r.end == memo->count()) return *memo;
   Buffer memory = buffer_of(r.size() + 1, sizeof(std::int64_t));
   auto* out = memory.as<std::int64_t>();
   out[0] = 0;
   Status status = joint_ends(offsets(d), r, range(d).begin, out + 1);
-  if (status.ok() && !data_->trusted) {  // what we own is checked, not what others may change
+  if (status.ok() && !data_->trust) {  // what we own is checked, not what others may change
     const Offsets own{out + 1, r.size()};
-    const std::int64_t below = range(d).size();
-    status = check_ends(own, below);
-    if (status.ok() && own.total() != below) status = {Code::total_mismatch, -1, own.total()};
+    const std::int64_t children = range(d).size();
+    status = check_ends(own, children);
+    if (status.ok() && own.total() != children) status = {Code::total_mismatch, -1, own.total()};
   }
   if (!status.ok()) check();  // its errors name the row in the bounds that were given
   throw_if_level(status, d + shift_);
-  return Level::trusted(std::move(memory));
+  return Level::trust(std::move(memory));
 }
 
-Joint Joint::settled() const {
-  return data_->trusted || depth() < 1 ? *this : whole(compact());
+Joint Joint::settle_levels() const {
+  return data_->trust || depth() < 1 ? *this : from_data(compact());
 }
 
 std::shared_ptr<JointData> Joint::compact() const {

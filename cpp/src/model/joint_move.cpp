@@ -23,22 +23,22 @@ int find_column(const JointData& data, std::size_t guess, const std::string& nam
 bool gather_blocks(const std::vector<const Joint*>& parts, std::size_t c, bool may_drop,
                    std::vector<ConcatBlock>& blocks, std::int64_t& total) {
   const Joint& first = *parts[0];
-  const Column& wanted = first.data().columns[c];
+  const Column& model = first.data().columns[c];
   const int d = first.dim(c);
   total = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const Joint& part = *parts[p];
     const JointData& source = part.data();
-    const std::string where = "key '" + wanted.name + "' of part " + std::to_string(p);
+    const std::string where = "key '" + model.name + "' of part " + std::to_string(p);
     auto k = c;
     if (&source != &first.data()) {
-      const int at = find_column(source, c, wanted.name);
-      const bool there = at >= 0 && part.dim(static_cast<std::size_t>(at)) == d;
-      if (!there && may_drop) return false;
-      if (at < 0) refuse_parts("part " + std::to_string(p) + " has no key '" + wanted.name + "'");
-      if (!there) refuse_parts(where + " lies at another dim");
-      k = static_cast<std::size_t>(at);
-      if (!wanted.values->alike(*source.columns[k].values)) {
+      const int place = find_column(source, c, model.name);
+      const bool has_dim = place >= 0 && part.dim(static_cast<std::size_t>(place)) == d;
+      if (!has_dim && may_drop) return false;
+      if (place < 0) refuse_parts("part " + std::to_string(p) + " has no key '" + model.name + "'");
+      if (!has_dim) refuse_parts(where + " lies at another dim");
+      k = static_cast<std::size_t>(place);
+      if (!model.values->matches(*source.columns[k].values)) {
         if (may_drop) return false;
         refuse_parts(where + " has rows of another dtype or shape");
       }
@@ -88,27 +88,27 @@ Buffer fresh_offsets(std::int64_t n) {
 Level joined_level(const std::vector<const Joint*>& parts, int d, std::int64_t sequences) {
   Buffer memory = fresh_offsets(sequences);
   std::int64_t* const ends = memory.as<std::int64_t>() + 1;
-  std::int64_t done = 0;
+  std::int64_t start = 0;
   std::int64_t total = 0;
-  bool trusted = true;
+  bool trust = true;
   Status status;
   for (const Joint* part : parts) {
-    const Range above = part->range(d - 1);
-    status = joint_ends(part->offsets(d), above, part->range(d).begin - total, ends + done);
+    const Range parent = part->range(d - 1);
+    status = joint_ends(part->offsets(d), parent, part->range(d).begin - total, ends + start);
     if (!status.ok()) break;
-    done += above.size();
+    start += parent.size();
     total += part->range(d).size();
-    const std::int64_t last = done > 0 ? ends[done - 1] : 0;
+    const std::int64_t last = start > 0 ? ends[start - 1] : 0;
     if (last != total) status = {Code::total_mismatch, -1, last};
     if (!status.ok()) break;
-    trusted = trusted && part->data().trusted;
+    trust = trust && part->data().trust;
   }
-  if (status.ok() && !trusted) status = check_ends({ends, done}, total);
+  if (status.ok() && !trust) status = check_ends({ends, start}, total);
   if (!status.ok()) {
     for (const Joint* part : parts) part->check();  // its errors name the row in the bounds that were given
   }
   throw_if_level(status, d);
-  return Level::trusted(std::move(memory));
+  return Level::trust(std::move(memory));
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
     Buffer offsets = fresh_offsets(part_count);
     auto* out = offsets.as<std::int64_t>();
     for (std::size_t p = 0; p < parts.size(); ++p) out[p + 1] = out[p] + parts[p]->size();
-    data->add_level(Level::trusted(std::move(offsets)));
+    data->add_level(Level::trust(std::move(offsets)));
   } else {
     std::int64_t n = 0;
     for (const Joint* part : parts) n += part->size();
@@ -144,7 +144,7 @@ Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
     concat(blocks.data(), part_count, to);
     data->add_column(first.data().columns[c].name, d, std::move(out));
   }
-  return Joint::whole(std::move(data));
+  return Joint::from_data(std::move(data));
 }
 
 Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
@@ -167,17 +167,17 @@ Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
     ends[0][k] = static_cast<std::int64_t>(k) + 1;
   }
   for (int d = 1; d <= depth(); ++d) {
-    const auto above = static_cast<std::size_t>(d - 1);
-    auto& below = ranges[above + 1];
-    auto& below_ends = ends[above + 1];
-    throw_if_level(gather_descend(offsets(d), ranges[above].data(), n, data_->counts[at(d)], below.data(),
-                                  below_ends.data()),
+    const auto parent = static_cast<std::size_t>(d - 1);
+    auto& children = ranges[parent + 1];
+    auto& below_ends = ends[parent + 1];
+    throw_if_level(gather_descend(offsets(d), ranges[parent].data(), n, data_->counts[place(d)],
+                                  children.data(), below_ends.data()),
                    d + shift_);
-    Buffer level_offsets = fresh_offsets(n > 0 ? ends[above].back() : 0);
-    throw_if_level(gather_ends(offsets(d), ranges[above].data(), below.data(), below_ends.data(), n,
+    Buffer level_offsets = fresh_offsets(n > 0 ? ends[parent].back() : 0);
+    throw_if_level(gather_ends(offsets(d), ranges[parent].data(), children.data(), below_ends.data(), n,
                                level_offsets.as<std::int64_t>() + 1),
                    d + shift_);
-    Level level = Level::trusted(std::move(level_offsets));
+    Level level = Level::trust(std::move(level_offsets));
     if (const std::int64_t want = n > 0 ? below_ends.back() : 0; level.total() != want) {
       throw_if_level({Code::total_mismatch, -1, level.total()}, d + shift_);  // written to meanwhile
     }
@@ -190,13 +190,13 @@ Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
       data->add_column(column.name, d, values(c));
       continue;
     }
-    const auto at = static_cast<std::size_t>(d);
+    const auto place = static_cast<std::size_t>(d);
     std::byte* to = nullptr;
-    std::shared_ptr<Values> out = column.values->make(n > 0 ? ends[at].back() : 0, to);
-    gather_rows(column.values->rows(), ranges[at].data(), ends[at].data(), n, to);
+    std::shared_ptr<Values> out = column.values->make(n > 0 ? ends[place].back() : 0, to);
+    gather_rows(column.values->rows(), ranges[place].data(), ends[place].data(), n, to);
     data->add_column(column.name, d, std::move(out));
   }
-  return whole(std::move(data));
+  return from_data(std::move(data));
 }
 
 }  // namespace varlen

@@ -36,7 +36,7 @@ Joint Joint::select(const std::vector<std::string>& names) const {
   }
   const auto levels = std::min(data_->levels.size(), static_cast<std::size_t>(std::max(deepest, shift_)));
   const auto n = static_cast<std::ptrdiff_t>(levels);
-  data->trusted = data_->trusted;
+  data->trust = data_->trust;
   data->levels.assign(data_->levels.begin(), data_->levels.begin() + n);
   data->views.assign(data_->views.begin(), data_->views.begin() + n);
   data->counts.assign(data_->counts.begin(), data_->counts.begin() + n + 1);
@@ -72,13 +72,13 @@ Joint Joint::with_column(const std::string& name, int dim, std::shared_ptr<const
   }
   auto data = is_whole() ? std::make_shared<JointData>(*data_) : compact();
   data->meta = std::move(meta);
-  const int at = data->find(name);
-  if (at < 0) {
+  const int place = data->find(name);
+  if (place < 0) {
     data->add_column(name, dim, std::move(values));
   } else {
-    data->columns[static_cast<std::size_t>(at)] = {name, dim, std::move(values)};
+    data->columns[static_cast<std::size_t>(place)] = {name, dim, std::move(values)};
   }
-  return whole(std::move(data));
+  return from_data(std::move(data));
 }
 
 Joint Joint::unsqueeze() const {
@@ -89,7 +89,7 @@ Joint Joint::unsqueeze() const {
   } else {
     Buffer offsets = unwritten_level(1);
     offsets.as<std::int64_t>()[1] = size();
-    data->add_level(Level::trusted(std::move(offsets)));
+    data->add_level(Level::trust(std::move(offsets)));
   }
   for (int d = 1; d <= depth(); ++d) data->add_level(level(d));
   for (std::size_t c = 0; c < data_->columns.size(); ++c) {
@@ -97,7 +97,7 @@ Joint Joint::unsqueeze() const {
     if (d > 0 || (d == 0 && column_range(c).size() == 1))
       data->add_column(data_->columns[c].name, d, values(c));
   }
-  return whole(std::move(data));
+  return from_data(std::move(data));
 }
 
 Joint Joint::squeeze() const {
@@ -106,9 +106,9 @@ Joint Joint::squeeze() const {
   return row(0);
 }
 
-Joint Joint::flatten(FillMode mode, const Between& between) const {
+Joint Joint::flatten(FillMode mode, const FillRow& fill_row) const {
   if (depth() < 1) refuse_shape("flatten: needs at least two dims");
-  if (!data_->trusted) return settled().flatten(mode, between);
+  if (!data_->trust) return settle_levels().flatten(mode, fill_row);
   const int last = depth();
   auto data = std::make_shared<JointData>();
   data->meta = data_->meta;
@@ -118,9 +118,9 @@ Joint Joint::flatten(FillMode mode, const Between& between) const {
   const Range slots = range(last);
   if (last > 1) {
     const Range rows = range(last - 2);
-    Buffer merged = unwritten_level(rows.size());
-    joint_merge(offsets(last - 1), deepest, rows, slots.begin, merged.as<std::int64_t>() + 1);
-    data->add_level(Level::trusted(std::move(merged)));
+    Buffer result = unwritten_level(rows.size());
+    joint_merge(offsets(last - 1), deepest, rows, slots.begin, result.as<std::int64_t>() + 1);
+    data->add_level(Level::trust(std::move(result)));
   }
   for (std::size_t c = 0; c < data_->columns.size(); ++c) {
     const Column& column = data_->columns[c];
@@ -135,12 +135,12 @@ Joint Joint::flatten(FillMode mode, const Between& between) const {
     if (mode == FillMode::repeat) {
       joint_repeat(&deepest, 1, range(last - 1), rows, slots, to);
     } else {
-      const auto row = between ? between(column.name, *column.values) : nullptr;
+      const auto row = fill_row ? fill_row(column.name, *column.values) : nullptr;
       joint_spread(&deepest, 1, range(last - 1), rows, slots, row ? row->rows().data : nullptr, to);
     }
     data->add_column(column.name, last - 1, std::move(out));
   }
-  return whole(std::move(data));
+  return from_data(std::move(data));
 }
 
 }  // namespace varlen

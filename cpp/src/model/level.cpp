@@ -17,9 +17,9 @@ constexpr std::int64_t kWidth = sizeof(std::int64_t);
 // Beyond it the bytes of the offsets do not fit 63 bits.
 constexpr std::int64_t kMostSequences = INT64_MAX / kWidth - 1;
 
-void check_int32(const char* what, std::int64_t most) {
-  if (most <= INT32_MAX) return;
-  throw Error(Fault::overflow, what, std::to_string(most) + " rows do not fit int32");
+void check_int32(const char* what, std::int64_t rows) {
+  if (rows <= INT32_MAX) return;
+  throw Error(Fault::overflow, what, std::to_string(rows) + " rows do not fit int32");
 }
 
 }  // namespace
@@ -30,15 +30,15 @@ class LevelMemo {
   LevelMemo() = default;
   LevelMemo(const LevelMemo&) = delete;
   LevelMemo& operator=(const LevelMemo&) = delete;
-  ~LevelMemo() { delete kept_.load(std::memory_order_relaxed); }
+  ~LevelMemo() { delete numbers_.load(std::memory_order_relaxed); }
 
   template <class T, class Fill>
   const T* get(std::int64_t count, Fill fill) {
-    const Buffer* have = kept_.load(std::memory_order_acquire);
+    const Buffer* have = numbers_.load(std::memory_order_acquire);
     if (have == nullptr) {
       auto numbers = std::make_unique<Buffer>(buffer_of(count, sizeof(T)));
       fill(numbers->as<T>());
-      if (kept_.compare_exchange_strong(have, numbers.get(), std::memory_order_acq_rel)) {
+      if (numbers_.compare_exchange_strong(have, numbers.get(), std::memory_order_acq_rel)) {
         have = numbers.release();
       }
     }
@@ -46,7 +46,7 @@ class LevelMemo {
   }
 
  private:
-  std::atomic<const Buffer*> kept_{nullptr};
+  std::atomic<const Buffer*> numbers_{nullptr};
 };
 
 struct Level::State {
@@ -62,14 +62,14 @@ struct Level::State {
   State& operator=(const State&) = delete;
   /// Frees one composed level after the other: a chain of them may be longer than the stack is deep.
   ~State() {
-    std::shared_ptr<State> next = std::move(composed);
+    std::shared_ptr<State> next = std::move(composition);
     while (next != nullptr && next.use_count() == 1) {
-      std::shared_ptr<State> after;
+      std::shared_ptr<State> rest;
       {
         const std::scoped_lock lock(next->composing);  // sees what other threads wrote before they let go
-        after = std::move(next->composed);
+        rest = std::move(next->composition);
       }
-      next = std::move(after);
+      next = std::move(rest);
     }
   }
 
@@ -93,24 +93,24 @@ struct Level::State {
   // What `compose` gave last. The level below is held weakly: that one number more is kept is no reason for
   // another level to live on.
   std::mutex composing;
-  std::weak_ptr<const State> below;
-  std::shared_ptr<State> composed;
+  std::weak_ptr<const State> child;
+  std::shared_ptr<State> composition;
 };
 
 Level::Level(std::shared_ptr<State> state) noexcept : state_(std::move(state)), view_(state_->view) {}
 
 Level::Level()
-    : Level(trusted([] {
+    : Level(trust([] {
         Buffer zero(kWidth);
         *zero.as<std::int64_t>() = 0;
         return zero;
       }())) {}
 
-Level Level::trusted(Buffer offsets, std::optional<LevelStats> stats) {
+Level Level::trust(Buffer offsets, std::optional<LevelStats> stats) {
   return Level(std::make_shared<State>(std::move(offsets), stats));
 }
 
-Level Level::shared(const std::int64_t* offsets, std::int64_t n, std::shared_ptr<const void> owner,
+Level Level::borrow(const std::int64_t* offsets, std::int64_t n, std::shared_ptr<const void> owner,
                     std::optional<LevelStats> stats) {
   return Level(std::make_shared<State>(Offsets{offsets + 1, n}, std::move(owner), stats));
 }
@@ -120,7 +120,7 @@ Level Level::from_lengths(const T* lengths, std::int64_t n, std::string_view arg
   Buffer offsets = buffer_of(n + 1, kWidth);
   LevelStats stats;
   throw_if(offsets_from_lengths(lengths, n, offsets.as<std::int64_t>(), &stats), argument);
-  return trusted(std::move(offsets), stats);
+  return trust(std::move(offsets), stats);
 }
 
 template Level Level::from_lengths(const std::int8_t*, std::int64_t, std::string_view);
@@ -136,19 +136,19 @@ Level Level::from_offsets(const std::int64_t* offsets, std::int64_t entries, std
   if (entries == 0) throw_if({Code::empty_offsets, 0, 0}, argument);
   Buffer own = buffer_of(entries, kWidth);
   std::memcpy(own.data(), offsets, static_cast<std::size_t>(own.size()));
-  const auto* copied = own.as<std::int64_t>();  // another thread may write to what was given
-  if (copied[0] != 0) throw_if({Code::first_not_zero, 0, copied[0]}, argument);
-  throw_if(check_ends({copied + 1, entries - 1}, -1), argument);
-  return trusted(std::move(own));
+  const auto* copy = own.as<std::int64_t>();  // another thread may write to what was given
+  if (copy[0] != 0) throw_if({Code::first_not_zero, 0, copy[0]}, argument);
+  throw_if(check_ends({copy + 1, entries - 1}, -1), argument);
+  return trust(std::move(own));
 }
 
 Level Level::from_bounds(const std::int64_t* bounds, std::int64_t n, std::string_view argument) {
   Buffer own = buffer_of(n + 1, kWidth);
-  auto* copied = own.as<std::int64_t>();
-  copied[0] = 0;
-  if (n > 0) std::memcpy(copied + 1, bounds, static_cast<std::size_t>(n * kWidth));
-  throw_if(check_ends({copied + 1, n}, -1), argument);
-  return trusted(std::move(own));
+  auto* copy = own.as<std::int64_t>();
+  copy[0] = 0;
+  if (n > 0) std::memcpy(copy + 1, bounds, static_cast<std::size_t>(n * kWidth));
+  throw_if(check_ends({copy + 1, n}, -1), argument);
+  return trust(std::move(own));
 }
 
 Level Level::from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::int64_t count,
@@ -176,7 +176,7 @@ Level Level::from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::
     if (sooner != row_ids + total) status = {Code::row_ids_unsorted, sooner - row_ids, *sooner};
   }
   throw_if(status, argument);
-  return trusted(std::move(offsets));
+  return trust(std::move(offsets));
 }
 
 LevelStats Level::stats() const noexcept {
@@ -209,35 +209,35 @@ const std::int32_t* Level::offsets32() const {
   return state_->offsets32.get<std::int32_t>(count() + 1, [&](std::int32_t* out) { offsets_of(view_, out); });
 }
 
-Level Level::compose(const Level& below, std::string_view argument) const {
-  const auto kept = [&]() -> std::shared_ptr<State> {
-    return state_->below.lock() == below.state_ ? state_->composed : nullptr;
+Level Level::compose(const Level& child, std::string_view argument) const {
+  const auto lookup = [&]() -> std::shared_ptr<State> {
+    return state_->child.lock() == child.state_ ? state_->composition : nullptr;
   };
   {
     // Nobody waits: in a forked child, the one that is at it may not exist.
     const std::unique_lock lock(state_->composing, std::try_to_lock);
     if (lock.owns_lock()) {
-      if (auto known = kept()) return Level(std::move(known));
+      if (auto hit = lookup()) return Level(std::move(hit));
     }
   }
-  if (total() != below.count()) {
+  if (total() != child.count()) {
     throw Error(Fault::value, argument,
                 "the lengths of one level add up to " + std::to_string(total()) +
-                    ", but the one below it has " + std::to_string(below.count()) + " sequences");
+                    ", but the one below it has " + std::to_string(child.count()) + " sequences");
   }
   Buffer offsets = buffer_of(count() + 1, kWidth);
   auto* const out = offsets.as<std::int64_t>();
-  for (std::int64_t i = 0; i <= count(); ++i) out[i] = below.offsets()[this->offsets()[i]];
-  auto made = std::make_shared<State>(std::move(offsets), std::nullopt);
-  auto before = made;  // let go of when the lock is
+  for (std::int64_t i = 0; i <= count(); ++i) out[i] = child.offsets()[this->offsets()[i]];
+  auto result = std::make_shared<State>(std::move(offsets), std::nullopt);
+  auto previous = result;  // let go of when the lock is
   {
     const std::unique_lock lock(state_->composing, std::try_to_lock);
-    if (!lock.owns_lock()) return Level(std::move(made));
-    if (auto known = kept()) return Level(std::move(known));  // another thread was faster
-    state_->below = below.state_;
-    std::swap(state_->composed, before);
+    if (!lock.owns_lock()) return Level(std::move(result));
+    if (auto hit = lookup()) return Level(std::move(hit));  // another thread was faster
+    state_->child = child.state_;
+    std::swap(state_->composition, previous);
   }
-  return Level(std::move(made));
+  return Level(std::move(result));
 }
 
 void* Level::companion() const noexcept {

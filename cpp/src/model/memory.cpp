@@ -18,8 +18,8 @@
 #include <sys/mman.h>
 #endif
 
-#include "varlen/checked.hpp"
 #include "varlen/model/error.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -37,7 +37,7 @@ constexpr std::int64_t kHuge = 2 * kHugePage;
 constexpr std::int64_t kLent = std::int64_t{64} << 20;
 
 /// Sizes in steps of an eighth, so that batches of nearly the same size take each other's memory.
-std::int64_t rounded(std::int64_t bytes, std::int64_t page) {
+std::int64_t round_up(std::int64_t bytes, std::int64_t page) {
   const std::int64_t step =
       std::max(page, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)) / 8));
   return (bytes + step - 1) / step * step;
@@ -46,7 +46,7 @@ std::int64_t rounded(std::int64_t bytes, std::int64_t page) {
 Allocation fresh(std::int64_t bytes) {
   const std::int64_t page = bytes >= kHuge ? kHugePage : kPage;
   if (bytes > INT64_MAX / 2) throw std::bad_alloc();
-  const std::int64_t size = rounded(bytes, page);
+  const std::int64_t size = round_up(bytes, page);
   void* data = std::aligned_alloc(static_cast<std::size_t>(page), static_cast<std::size_t>(size));
   if (data == nullptr) throw std::bad_alloc();
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -64,7 +64,7 @@ void lend([[maybe_unused]] const Allocation& block) {
 }
 
 /// Allocations that died, the youngest last.
-class Kept {
+class BlockCache {
  public:
   Allocation take(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -75,18 +75,18 @@ class Kept {
       if (fits && (best == nullptr || one.bytes <= best->bytes)) best = &one;
     }
     if (best == nullptr) return {};
-    const Allocation found = *best;
+    const Allocation result = *best;
     remove(best);
-    return found;
+    return result;
   }
 
   void give(Allocation block) {
     const std::lock_guard lock(mutex_);
-    if (block.bytes > kMost) {
+    if (block.bytes > kLimit) {
       std::free(block.data);
       return;
     }
-    while (count_ == kCount || total_ + block.bytes > most()) {
+    while (count_ == kCount || total_ + block.bytes > limit()) {
       if (count_ == 0) {
         std::free(block.data);
         return;
@@ -101,12 +101,12 @@ class Kept {
 
   std::int64_t clear() {
     const std::lock_guard lock(mutex_);
-    const std::int64_t freed = total_;
+    const std::int64_t bytes_before = total_;
     while (count_ > 0) {
       std::free(blocks_[0].data);
       remove(blocks_.data());
     }
-    return freed;
+    return bytes_before;
   }
 
   void lock() { mutex_.lock(); }
@@ -117,16 +117,16 @@ class Kept {
   static constexpr int kCount = 32;
   // Attention of 32 sequences of 100 to 999 rows to themselves, of 8 heads and both ways, has four arrays of
   // 411 MB at a time; the first touch of one, which each step would pay for again, is a third of a step.
-  static constexpr std::int64_t kMost = std::int64_t{2} << 30;
+  static constexpr std::int64_t kLimit = std::int64_t{2} << 30;
 
-  static std::int64_t most() {
-    static const std::int64_t bytes = std::min(kMost, physical_bytes() / 8);
+  static std::int64_t limit() {
+    static const std::int64_t bytes = std::min(kLimit, physical_bytes() / 8);
     return bytes;
   }
 
-  void remove(Allocation* at) {
-    total_ -= at->bytes;
-    std::copy(at + 1, blocks_.data() + count_, at);
+  void remove(Allocation* entry) {
+    total_ -= entry->bytes;
+    std::copy(entry + 1, blocks_.data() + count_, entry);
     --count_;
   }
 
@@ -136,18 +136,19 @@ class Kept {
   std::int64_t total_ = 0;
 };
 
-Kept& kept();
+BlockCache& block_cache();
 
 // A process forks while no thread is in the midst of it: a child would wait for one that it does not have.
-Kept* made() {
+BlockCache* make_cache() {
 #ifdef VARLEN_FORKS
-  pthread_atfork([] { kept().lock(); }, [] { kept().unlock(); }, [] { kept().unlock(); });
+  pthread_atfork([] { block_cache().lock(); }, [] { block_cache().unlock(); },
+                 [] { block_cache().unlock(); });
 #endif
-  return new Kept;
+  return new BlockCache;
 }
 
-Kept& kept() {
-  static Kept* const all = made();  // outlives every array
+BlockCache& block_cache() {
+  static BlockCache* const all = make_cache();  // outlives every array
   return *all;
 }
 
@@ -159,7 +160,7 @@ Buffer::Buffer(std::int64_t bytes) : size_(bytes) {
     if (data_ == nullptr) throw std::bad_alloc();
     return;
   }
-  Allocation block = kept().take(bytes);
+  Allocation block = block_cache().take(bytes);
   if (block.data == nullptr) block = fresh(bytes);
   data_ = static_cast<std::byte*>(block.data);
   room_ = block.bytes;
@@ -169,7 +170,7 @@ Buffer::~Buffer() {
   if (room_ == 0) {
     std::free(data_);
   } else {
-    kept().give({data_, room_});
+    block_cache().give({data_, room_});
   }
 }
 
@@ -183,7 +184,7 @@ Buffer buffer_of(std::int64_t n, std::int64_t width) {
 }
 
 std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
-                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used) {
+                          std::size_t axes, std::int64_t max_bytes, std::int64_t& usage) {
   const auto refuse = [&](Fault fault, const std::string& why, const char* advice) {
     std::string sizes = "the padded shape (";
     for (std::size_t a = 0; a < axes; ++a) sizes += (a > 0 ? ", " : "") + std::to_string(shape[a]);
@@ -192,25 +193,25 @@ std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, con
   };
   std::int64_t total = element_bytes;
   bool fits = true;
-  const bool nothing = std::find(shape, shape + axes, 0) != shape + axes;
+  const bool is_empty = std::find(shape, shape + axes, 0) != shape + axes;
   // NumPy has no arrays of such shapes, though there may be nothing in them.
   for (std::size_t a = 0; a < axes; ++a) {
     fits = fits && checked_mul(total, std::max<std::int64_t>(shape[a], 1), total);
   }
-  if (nothing) total = 0;
-  fits = fits && checked_add(used, total, used);
+  if (is_empty) total = 0;
+  fits = fits && checked_add(usage, total, usage);
   if (!fits) refuse(Fault::overflow, " does not fit 63 bits", "");
-  if (max_bytes >= 0 && used > max_bytes) {
+  if (max_bytes >= 0 && usage > max_bytes) {
     refuse(Fault::value,
            " of " + std::to_string(element_bytes) + " bytes an entry takes the result to " +
-               std::to_string(used) + " bytes, over max_bytes=" + std::to_string(max_bytes),
+               std::to_string(usage) + " bytes, over max_bytes=" + std::to_string(max_bytes),
            "give max_len, take fewer rows, or keep them ragged");
   }
   return total;
 }
 
 std::int64_t release_memory() noexcept {
-  return kept().clear();
+  return block_cache().clear();
 }
 
 std::int64_t physical_bytes() noexcept {

@@ -33,13 +33,13 @@ std::shared_ptr<ElementValues> ElementValues::copy(Element element, std::vector<
 }
 
 bool ElementValues::same_element(const Values& other) const {
-  const auto* const same = dynamic_cast<const ElementValues*>(&other);
-  return same != nullptr && same->element_.name == element_.name;
+  const auto* const peer = dynamic_cast<const ElementValues*>(&other);
+  return peer != nullptr && peer->element_.name == element_.name;
 }
 
 bool ElementValues::same_row(const Values& other) const {
-  const auto* const same = dynamic_cast<const ElementValues*>(&other);
-  return same != nullptr && same->shape_ == shape_;
+  const auto* const peer = dynamic_cast<const ElementValues*>(&other);
+  return peer != nullptr && peer->shape_ == shape_;
 }
 
 std::shared_ptr<Values> ElementValues::make(std::int64_t count, std::byte*& out) const {

@@ -16,22 +16,22 @@ void Cores::add_this() noexcept {
 
 void Affinity::note() noexcept {
   thread_ = static_cast<pid_t>(syscall(SYS_gettid));
-  known_ = sched_getaffinity(0, sizeof cores_, &cores_) == 0;
+  is_known_ = sched_getaffinity(0, sizeof cores_, &cores_) == 0;
 }
 
 void Affinity::avoid(const Cores& busy) noexcept {
-  if (!known_) return;
-  cpu_set_t both;
-  CPU_AND(&both, &cores_, &busy.set_);
+  if (!is_known_) return;
+  cpu_set_t overlap;
+  CPU_AND(&overlap, &cores_, &busy.set_);
   cpu_set_t others;
-  CPU_XOR(&others, &cores_, &both);
-  if (CPU_COUNT(&both) == 0 || CPU_COUNT(&others) == 0) return;
-  moved_ = sched_setaffinity(thread_, sizeof others, &others) == 0;
+  CPU_XOR(&others, &cores_, &overlap);
+  if (CPU_COUNT(&overlap) == 0 || CPU_COUNT(&others) == 0) return;
+  is_moved_ = sched_setaffinity(thread_, sizeof others, &others) == 0;
 }
 
 void Affinity::restore() noexcept {
-  if (moved_) (void)sched_setaffinity(0, sizeof cores_, &cores_);
-  moved_ = false;
+  if (is_moved_) (void)sched_setaffinity(0, sizeof cores_, &cores_);
+  is_moved_ = false;
 }
 
 #else

@@ -39,8 +39,8 @@ class Affinity {
 #ifdef __linux__
   pid_t thread_ = 0;
   cpu_set_t cores_{};
-  bool known_ = false;
-  bool moved_ = false;
+  bool is_known_ = false;
+  bool is_moved_ = false;
 #endif
 };
 

@@ -16,9 +16,9 @@ std::int64_t look_up() noexcept {
     if (file == nullptr) continue;
     long long size = 0;
     char unit = 0;
-    const int found = std::fscanf(file, "%lld%c", &size, &unit);
+    const int matches = std::fscanf(file, "%lld%c", &size, &unit);
     (void)std::fclose(file);
-    if (found >= 1 && size > 0) return size * (unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1);
+    if (matches >= 1 && size > 0) return size * (unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1);
   }
   return 0;
 }

@@ -16,7 +16,7 @@ constexpr int kNoLimit = std::numeric_limits<int>::max();
 
 #ifdef __linux__
 
-int rounded(double quota, double period) noexcept {
+int cores_of(double quota, double period) noexcept {
   if (!(quota > 0) || !(period > 0)) return kNoLimit;
   return static_cast<int>(std::clamp(quota / period + 0.5, 1.0, 1e6));
 }
@@ -25,19 +25,19 @@ int rounded(double quota, double period) noexcept {
 int read(const char* path, double& first, double& second) noexcept {
   std::FILE* file = std::fopen(path, "re");
   if (file == nullptr) return 0;
-  const int found = std::fscanf(file, "%lf %lf", &first, &second);
+  const int fields = std::fscanf(file, "%lf %lf", &first, &second);
   (void)std::fclose(file);
-  return std::max(found, 0);
+  return std::max(fields, 0);
 }
 
 int quota() noexcept {
-  double most = 0;
+  double limit = 0;
   double period = 0;
-  double none = 0;
-  if (read("/sys/fs/cgroup/cpu.max", most, period) == 2) return rounded(most, period);
-  if (read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", most, none) == 1 &&
-      read("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, none) == 1) {
-    return rounded(most, period);
+  double rest = 0;
+  if (read("/sys/fs/cgroup/cpu.max", limit, period) == 2) return cores_of(limit, period);
+  if (read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", limit, rest) == 1 &&
+      read("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, rest) == 1) {
+    return cores_of(limit, period);
   }
   return kNoLimit;
 }

@@ -37,13 +37,13 @@ Isa machine_isa() noexcept {
 }
 
 Isa choose() noexcept {
-  const Isa most = machine_isa();
-  const char* const asked = std::getenv("VARLEN_ISA");  // NOLINT(concurrency-mt-unsafe): at load
-  if (asked == nullptr) return most;
+  const Isa limit = machine_isa();
+  const char* const request = std::getenv("VARLEN_ISA");  // NOLINT(concurrency-mt-unsafe): at load
+  if (request == nullptr) return limit;
   for (const Isa set : {Isa::baseline, Isa::avx2, Isa::avx512}) {
-    if (name_of(set) == asked) return set < most ? set : most;
+    if (name_of(set) == request) return set < limit ? set : limit;
   }
-  return most;
+  return limit;
 }
 
 }  // namespace

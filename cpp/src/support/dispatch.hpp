@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "varlen/instructions.hpp"
+#include "varlen/support/instructions.hpp"
 
 // Threads do the same whatever the instructions.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)

@@ -39,14 +39,14 @@ inline constexpr bool kFloat = std::is_floating_point_v<T> || kHalf<T>;
 
 inline float widen(Half h) noexcept {
   constexpr std::uint32_t kExponent = 0x7C00U << 13;
-  const std::uint32_t shifted = (h.bits & 0x7FFFU) << 13;
-  const std::uint32_t exponent = shifted & kExponent;
-  const std::uint32_t normal = shifted + (112U << 23);
+  const std::uint32_t magnitude = (h.bits & 0x7FFFU) << 13;
+  const std::uint32_t exponent = magnitude & kExponent;
+  const std::uint32_t normal = magnitude + (112U << 23);
   const std::uint32_t special = normal + (112U << 23);  // infinity and NaN
   const float tiny = std::bit_cast<float>(normal + (1U << 23)) - std::bit_cast<float>(113U << 23);
   std::uint32_t bits = exponent == kExponent ? special : normal;
   bits = exponent == 0 ? std::bit_cast<std::uint32_t>(tiny) : bits;
-  bits |= shifted > kExponent ? 1U << 22 : 0U;  // NaN becomes quiet, as instructions for this make it
+  bits |= magnitude > kExponent ? 1U << 22 : 0U;  // NaN becomes quiet, as instructions for this make it
   return std::bit_cast<float>(bits | ((h.bits & 0x8000U) << 16));
 }
 
@@ -60,8 +60,8 @@ inline void narrow(float x, Half& out) noexcept {
   constexpr std::uint32_t kMagic = 126U << 23;     // adding it leaves a subnormal's bits at the bottom
   const auto all = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t bits = all & 0x7FFFFFFFU;
-  const float shifted = std::bit_cast<float>(bits) + std::bit_cast<float>(kMagic);
-  const std::uint32_t tiny = std::bit_cast<std::uint32_t>(shifted) - kMagic;
+  const float magnitude = std::bit_cast<float>(bits) + std::bit_cast<float>(kMagic);
+  const std::uint32_t tiny = std::bit_cast<std::uint32_t>(magnitude) - kMagic;
   const std::uint32_t normal = (bits - (112U << 23) + 0xFFFU + ((bits >> 13) & 1U)) >> 13;
   std::uint32_t half = bits < (113U << 23) ? tiny : normal;
   half = bits >= kTooLarge ? (bits > kInfinity ? 0x7E00U : 0x7C00U) : half;
@@ -70,18 +70,18 @@ inline void narrow(float x, Half& out) noexcept {
 
 inline void narrow(float x, BFloat& out) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+  const std::uint32_t result = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
   const std::uint32_t quiet = (bits >> 16) | 0x40U;
-  out.bits = static_cast<std::uint16_t>((bits & 0x7FFFFFFFU) > 0x7F800000U ? quiet : rounded);
+  out.bits = static_cast<std::uint16_t>((bits & 0x7FFFFFFFU) > 0x7F800000U ? quiet : result);
 }
 
 /// To float, rounded to odd: a second rounding, to a half, is then as if it were the only one.
 inline float odd(double x) noexcept {
-  const auto near = static_cast<float>(x);
-  const auto back = static_cast<double>(near);
-  auto bits = std::bit_cast<std::uint32_t>(near);
-  bits -= std::fabs(back) > std::fabs(x) ? 1U : 0U;
-  bits |= back != x && x == x ? 1U : 0U;
+  const auto single = static_cast<float>(x);
+  const auto round_trip = static_cast<double>(single);
+  auto bits = std::bit_cast<std::uint32_t>(single);
+  bits -= std::fabs(round_trip) > std::fabs(x) ? 1U : 0U;
+  bits |= round_trip != x && x == x ? 1U : 0U;
   return std::bit_cast<float>(bits);
 }
 
@@ -90,8 +90,8 @@ float to_odd_float(T x) noexcept {
   if constexpr (sizeof(T) == 8 && std::is_integral_v<T>) {
     // 53 bits, the lowest of them set where anything below was.
     const bool large = x >= (T{1} << 53) || (std::is_signed_v<T> && x <= -(T{1} << 53));
-    const T rounded = static_cast<T>((x & ~T{2047}) | ((x & T{2047}) != 0 ? T{2048} : T{0}));
-    return odd(static_cast<double>(large ? rounded : x));
+    const T result = static_cast<T>((x & ~T{2047}) | ((x & T{2047}) != 0 ? T{2048} : T{0}));
+    return odd(static_cast<double>(large ? result : x));
   } else if constexpr (sizeof(T) >= 4) {
     return odd(static_cast<double>(x));
   } else {
@@ -158,9 +158,9 @@ bool overflows(From x) noexcept {
   if constexpr (holds_all<From, To>()) {
     return false;
   } else if constexpr (std::is_integral_v<From>) {
-    constexpr auto kMost = static_cast<From>(kOverflow<To>);
-    if constexpr (std::is_signed_v<From>) return (x >= kMost) | (x <= -kMost);
-    return x >= kMost;
+    constexpr auto kLimit = static_cast<From>(kOverflow<To>);
+    if constexpr (std::is_signed_v<From>) return (x >= kLimit) | (x <= -kLimit);
+    return x >= kLimit;
   } else if constexpr (std::is_same_v<From, double>) {
     const double size = std::fabs(x);
     return (size >= kOverflow<To>)&(size < std::numeric_limits<double>::infinity());
@@ -173,9 +173,9 @@ bool overflows(From x) noexcept {
 }
 
 template <class T>
-T read(const std::byte* in, std::int64_t i) noexcept {
+T read(const std::byte* input, std::int64_t i) noexcept {
   T x;
-  std::memcpy(&x, in + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  std::memcpy(&x, input + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
   return x;
 }
 

@@ -42,7 +42,7 @@ struct Pattern {
   /// Whether vec(), stored again and again, is the pattern.
   [[nodiscard]] bool repeats_in_vector() const noexcept { return period <= 16 && step == kLine; }
 
-  [[nodiscard]] Vec vec(std::int64_t at = 0) const noexcept { return load(bytes + at); }
+  [[nodiscard]] Vec vec(std::int64_t place = 0) const noexcept { return load(bytes + place); }
 };
 
 /// The pattern of a mask.

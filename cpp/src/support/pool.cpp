@@ -40,7 +40,7 @@ struct Job {
   std::atomic<int> busy{0};  // helpers inside; changed under the pool's mutex only
   int seats = 0;             // helpers that may still join; guarded by the pool's mutex
   Cores cores;               // of those at work; guarded too
-  Job* after = nullptr;
+  Job* next_job = nullptr;
 
   void work() noexcept {
     for (std::int64_t c = next.fetch_add(1, std::memory_order_relaxed); c < chunks;
@@ -51,41 +51,41 @@ struct Job {
 };
 
 // A helper takes no signals: handlers run on the threads that the program itself started.
-class SignalsBlocked {
+class SignalBlock {
 #ifdef VARLEN_FORKS
  public:
-  SignalsBlocked() noexcept {
+  SignalBlock() noexcept {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    pthread_sigmask(SIG_SETMASK, &all, &old_mask_);
   }
-  ~SignalsBlocked() {
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  ~SignalBlock() {
+    pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
   }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
 
  private:
-  sigset_t before_;
+  sigset_t old_mask_;
 #endif
 };
 
-// Until `done` or for kSpin; whether it is done.
-template <class Done>
-bool spin(Done done) noexcept {
+// Until `condition` or for kSpin; whether it is done.
+template <class Condition>
+bool spin(Condition condition) noexcept {
   const auto end = std::chrono::steady_clock::now() + kSpin;
   do {
     for (int i = 0; i < 16; ++i) {
-      if (done()) return true;
+      if (condition()) return true;
       pause();
     }
   } while (std::chrono::steady_clock::now() < end);
-  return done();
+  return condition();
 }
 
 // One helper, parked. Guarded by the pool's mutex.
 struct ParkedWorker {
-  std::condition_variable called;
+  std::condition_variable wakeup;
   bool is_called = false;
   Affinity affinity;
   ParkedWorker* next = nullptr;
@@ -94,17 +94,17 @@ struct ParkedWorker {
 struct Pool {
   std::mutex mutex;
   std::condition_variable left;
-  std::atomic<unsigned> posted{0};  // jobs so far; changed under the mutex only
-  Job* jobs = nullptr;              // newest first; each lives on its caller's stack
-  ParkedWorker* parked = nullptr;   // last to sleep first; each lives on its helper's stack
-  int started = 0;
+  std::atomic<unsigned> post_count{0};  // jobs so far; changed under the mutex only
+  Job* jobs = nullptr;                  // newest first; each lives on its caller's stack
+  ParkedWorker* sleepers = nullptr;     // last to sleep first; each lives on its helper's stack
+  int worker_count = 0;
 
   [[noreturn]] void helper() noexcept {
     ParkedWorker self;
     std::unique_lock lock(mutex);
     for (;;) {
       Job* job = jobs;
-      while (job != nullptr && job->seats == 0) job = job->after;
+      while (job != nullptr && job->seats == 0) job = job->next_job;
       if (job == nullptr) {
         rest(self, lock);
         continue;
@@ -122,16 +122,16 @@ struct Pool {
 
   // Awake for a little, in case the next job is near, then parked until there is one.
   void rest(ParkedWorker& self, std::unique_lock<std::mutex>& lock) noexcept {
-    const unsigned seen = posted.load(std::memory_order_relaxed);
+    const unsigned last_post = post_count.load(std::memory_order_relaxed);
     lock.unlock();
-    const auto is_posted = [&] { return posted.load(std::memory_order_relaxed) != seen; };
-    const bool near = spin(is_posted);
-    if (!near) self.affinity.note();
+    const auto is_posted = [&] { return post_count.load(std::memory_order_relaxed) != last_post; };
+    const bool has_post = spin(is_posted);
+    if (!has_post) self.affinity.note();
     lock.lock();
-    if (near || is_posted()) return;
+    if (has_post || is_posted()) return;
     self.is_called = false;
-    self.next = std::exchange(parked, &self);
-    self.called.wait(lock, [&] { return self.is_called; });
+    self.next = std::exchange(sleepers, &self);
+    self.wakeup.wait(lock, [&] { return self.is_called; });
     lock.unlock();
     self.affinity.restore();
     lock.lock();
@@ -139,24 +139,24 @@ struct Pool {
 
   // Under the mutex, which the one that is called waits for.
   void wake_for(Job& job) noexcept {
-    if (parked == nullptr) return;
-    ParkedWorker& one = *std::exchange(parked, parked->next);
+    if (sleepers == nullptr) return;
+    ParkedWorker& one = *std::exchange(sleepers, sleepers->next);
     one.is_called = true;
     job.cores.add_this();
     one.affinity.avoid(job.cores);
-    one.called.notify_one();
+    one.wakeup.notify_one();
   }
 
   void start(int helpers) noexcept {
-    if (started >= helpers) return;
-    const SignalsBlocked blocked;
-    while (started < helpers) {
+    if (worker_count >= helpers) return;
+    const SignalBlock block;
+    while (worker_count < helpers) {
       try {
         std::thread([this] { helper(); }).detach();
       } catch (...) {
         return;  // no thread to be had: the caller does the work alone
       }
-      ++started;
+      ++worker_count;
     }
   }
 };
@@ -198,21 +198,21 @@ void run_chunks(std::int64_t chunks, int threads, void (*body)(void*, std::int64
     const std::lock_guard lock(p.mutex);
     p.start(helpers);
     job.seats = helpers;
-    job.after = std::exchange(p.jobs, &job);
-    p.posted.fetch_add(1, std::memory_order_relaxed);
+    job.next_job = std::exchange(p.jobs, &job);
+    p.post_count.fetch_add(1, std::memory_order_relaxed);
     p.wake_for(job);
   }
   job.work();
-  const auto alone = [&job] { return job.busy.load(std::memory_order_acquire) == 0; };
+  const auto is_alone = [&job] { return job.busy.load(std::memory_order_acquire) == 0; };
   std::unique_lock lock(p.mutex);
   Job** link = &p.jobs;
-  while (*link != &job) link = &(*link)->after;
-  *link = job.after;
-  if (alone()) return;
+  while (*link != &job) link = &(*link)->next_job;
+  *link = job.next_job;
+  if (is_alone()) return;
   lock.unlock();
-  if (spin(alone)) return;
+  if (spin(is_alone)) return;
   lock.lock();
-  p.left.wait(lock, alone);
+  p.left.wait(lock, is_alone);
 }
 
 }  // namespace detail

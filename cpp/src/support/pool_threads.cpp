@@ -17,7 +17,7 @@ constexpr std::int64_t kMinChunk = std::int64_t{256} << 10;
 // More chunks than threads, so that a helper that is descheduled holds up only its own chunk.
 constexpr std::int64_t kChunksPerThread = 4;
 
-std::atomic<int> wanted{0};  // 0: not asked yet
+std::atomic<int> request{0};  // 0: not asked yet
 
 int default_threads() noexcept {
   if (const char* text = std::getenv("VARLEN_NUM_THREADS")) {
@@ -31,17 +31,17 @@ int default_threads() noexcept {
 }  // namespace
 
 int num_threads() noexcept {
-  int n = wanted.load(std::memory_order_relaxed);
+  int n = request.load(std::memory_order_relaxed);
   if (n == 0) {
-    const int found = default_threads();
+    const int count = default_threads();
     // A number that was set meanwhile stays, and comes back in n.
-    if (wanted.compare_exchange_strong(n, found, std::memory_order_relaxed)) n = found;
+    if (request.compare_exchange_strong(n, count, std::memory_order_relaxed)) n = count;
   }
   return n;
 }
 
 void set_num_threads(int n) noexcept {
-  wanted.store(std::clamp(n, 1, kMaxThreads), std::memory_order_relaxed);
+  request.store(std::clamp(n, 1, kMaxThreads), std::memory_order_relaxed);
 }
 
 std::int64_t chunks_for(std::int64_t bytes) noexcept {

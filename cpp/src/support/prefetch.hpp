@@ -14,8 +14,8 @@ inline constexpr std::int64_t kPrefetchRows = 16;
 inline void prefetch(const void* base, std::int64_t i, std::int64_t width, std::uintptr_t past = 0) noexcept {
 #if defined(__GNUC__)
   const std::uintptr_t bytes = static_cast<std::uintptr_t>(i) * static_cast<std::uintptr_t>(width);
-  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(base) + bytes + past;
-  __builtin_prefetch(reinterpret_cast<const void*>(at));  // NOLINT(performance-no-int-to-ptr)
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(base) + bytes + past;
+  __builtin_prefetch(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr)
   // Without it gcc takes a function that only prefetches for one without effects, and drops the calls of it.
   asm volatile("");
 #else

@@ -19,8 +19,8 @@ inline constexpr std::int64_t kGiantBytes = std::int64_t{4} << 20;
 
 [[nodiscard]] inline std::int64_t part_rows(std::int64_t rows) noexcept {
   const std::int64_t parts = std::clamp<std::int64_t>((rows + kPartRows - 1) / kPartRows, 1, kReduceParts);
-  const std::int64_t each = (rows + parts - 1) / parts;
-  return (each + kReduceBlock - 1) / kReduceBlock * kReduceBlock;
+  const std::int64_t size = (rows + parts - 1) / parts;
+  return (size + kReduceBlock - 1) / kReduceBlock * kReduceBlock;
 }
 
 /// body(share, sequences) for `shares` of all of them, about the same number of rows in each, by threads.
@@ -38,7 +38,7 @@ void by_shares(Offsets level, std::int64_t shares, Body body) noexcept {
 /// body(sequences) for shares of all of them, by threads where their rows, `width` bytes each, are worth it.
 template <class Body>
 void by_sequences(Offsets level, std::int64_t width, Body body) noexcept {
-  by_shares(level, chunks_for(level.total() * width), [&](std::int64_t, Range some) { body(some); });
+  by_shares(level, chunks_for(level.total() * width), [&](std::int64_t, Range share) { body(share); });
 }
 
 }  // namespace varlen

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "varlen/pool.hpp"
-#include "varlen/work.hpp"
+#include "varlen/support/work.hpp"
 
 namespace varlen {
 
@@ -16,22 +16,22 @@ WorkShares shares_of(std::int64_t count, Cost cost, Room room) noexcept {
   constexpr std::int64_t kMostWork = std::int64_t{1} << 61;
   WorkShares shares;
   for (std::int64_t i = 0; i < count; ++i) shares.work = std::min(shares.work + cost(i), kMostWork);
-  const auto most = static_cast<std::int64_t>(WorkShares::kMost);
-  const std::int64_t parts = std::min({count, most, chunks_for(shares.work)});
+  const auto limit = static_cast<std::int64_t>(WorkShares::kLimit);
+  const std::int64_t parts = std::min({count, limit, chunks_for(shares.work)});
   std::int64_t begin = 0;
   for (std::int64_t part = 0; part < parts; ++part) {
     std::int64_t end = begin;
-    std::int64_t taken = 0;
-    std::int64_t needed = 0;
+    std::int64_t sum = 0;
+    std::int64_t peak = 0;
     const bool is_last = part + 1 == parts;
-    while (end < count && (is_last || taken < shares.work / parts)) {
-      taken += cost(end);
-      needed = std::max(needed, room(end));
+    while (end < count && (is_last || sum < shares.work / parts)) {
+      sum += cost(end);
+      peak = std::max(peak, room(end));
       ++end;
     }
     if (end == begin) break;
-    shares.each[static_cast<std::size_t>(shares.count++)] = {{begin, end}, shares.bytes};
-    shares.bytes += (needed + WorkShares::kAlignment - 1) / WorkShares::kAlignment * WorkShares::kAlignment;
+    shares.items[static_cast<std::size_t>(shares.count++)] = {{begin, end}, shares.bytes};
+    shares.bytes += (peak + WorkShares::kAlignment - 1) / WorkShares::kAlignment * WorkShares::kAlignment;
     begin = end;
   }
   return shares;
@@ -41,7 +41,7 @@ WorkShares shares_of(std::int64_t count, Cost cost, Room room) noexcept {
 template <class Body>
 void by_work(const WorkShares& shares, std::byte* scratch, Body body) noexcept {
   parallel(shares.count, [&](std::int64_t c) {
-    const WorkShare& share = shares.each[static_cast<std::size_t>(c)];
+    const WorkShare& share = shares.items[static_cast<std::size_t>(c)];
     body(share.sequences, scratch + share.scratch);
   });
 }

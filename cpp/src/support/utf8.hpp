@@ -26,29 +26,30 @@ inline bool continues(const unsigned char* p, const unsigned char* end, int n) n
 // The first byte that is not well-formed UTF-8, or `end`: no overlong form, no surrogate, nothing past
 // U+10FFFF.
 inline const char* first_bad_utf8(const char* begin, const char* end) noexcept {
-  const char* at = begin;
-  while (at < end) {
-    while (end - at >= 32 && ((load8(at) | load8(at + 8) | load8(at + 16) | load8(at + 24)) & kHighs) == 0)
-      at += 32;
-    if (at == end) break;
-    const auto* p = reinterpret_cast<const unsigned char*>(at);
+  const char* cursor = begin;
+  while (cursor < end) {
+    while (end - cursor >= 32 &&
+           ((load8(cursor) | load8(cursor + 8) | load8(cursor + 16) | load8(cursor + 24)) & kHighs) == 0)
+      cursor += 32;
+    if (cursor == end) break;
+    const auto* p = reinterpret_cast<const unsigned char*>(cursor);
     const auto* stop = reinterpret_cast<const unsigned char*>(end);
     const unsigned lead = *p;
     if (lead < 0x80) {
-      ++at;
+      ++cursor;
       continue;
     }
-    const int more = lead >= 0xC2 && lead <= 0xDF   ? 1
+    const int tail = lead >= 0xC2 && lead <= 0xDF   ? 1
                      : (lead & 0xF0) == 0xE0        ? 2
                      : lead >= 0xF0 && lead <= 0xF4 ? 3
                                                     : 0;
-    if (more == 0 || !continues(p + 1, stop, more)) return at;
+    if (tail == 0 || !continues(p + 1, stop, tail)) return cursor;
     const unsigned next = p[1];
     if ((lead == 0xE0 && next < 0xA0) || (lead == 0xED && next > 0x9F) || (lead == 0xF0 && next < 0x90) ||
         (lead == 0xF4 && next > 0x8F)) {
-      return at;
+      return cursor;
     }
-    at += more + 1;
+    cursor += tail + 1;
   }
   return end;
 }

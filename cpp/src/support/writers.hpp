@@ -18,26 +18,28 @@
 
 namespace varlen {
 
-class Cached {
+class CacheWriter {
  public:
   // Past this libc's own loops are as fast.
   static constexpr std::int64_t kInline = 256;
 
-  Cached(std::byte* to, std::byte* end, const Pattern& fill) noexcept : out(to), limit(end), pattern(fill) {}
+  CacheWriter(std::byte* to, std::byte* end, const Pattern& fill) noexcept
+      : out(to), limit(end), pattern(fill) {}
 
-  /// `in` points into the array [begin, end), which may be read anywhere.
-  void copy(const std::byte* in, std::int64_t n, const std::byte* /*begin*/, const std::byte* end) noexcept {
-    if (n < kInline && limit - out >= n + kOver && end - in >= n + kOver) {
-      copy_over(out, in, n);
+  /// `input` points into the array [begin, end), which may be read anywhere.
+  void copy(const std::byte* input, std::int64_t n, const std::byte* /*begin*/,
+            const std::byte* end) noexcept {
+    if (n < kInline && limit - out >= n + kWideBytes && end - input >= n + kWideBytes) {
+      copy_over(out, input, n);
     } else {
-      copy_bytes(out, in, n);
+      copy_bytes(out, input, n);
     }
     out += n;
   }
 
   void fill(std::int64_t n) noexcept {
     if (pattern.repeats_in_vector()) {
-      if (n < kInline && limit - out >= n + kOver) {
+      if (n < kInline && limit - out >= n + kWideBytes) {
         fill_over(out, n, pattern.bytes);
       } else if (pattern.uniform) {
         fill_bytes(out, pattern.bytes[0], n);
@@ -51,7 +53,7 @@ class Cached {
   }
 
   void ones(std::int64_t n) noexcept {
-    if (n < kInline && limit - out >= n + kOver) {
+    if (n < kInline && limit - out >= n + kWideBytes) {
       fill_over(out, n, kOnes.data());
     } else {
       fill_bytes(out, std::byte{1}, n);
@@ -67,20 +69,20 @@ class Cached {
 
  private:
   void repeat(std::int64_t n) noexcept {
-    std::byte* at = out;
+    std::byte* place = out;
     const std::byte* row = pattern.wide != nullptr ? pattern.wide : pattern.bytes;
     const std::int64_t step = pattern.wide != nullptr ? pattern.period : pattern.step;
     if (pattern.wide == nullptr) {
       const Vec a = pattern.vec(0), b = pattern.vec(16), c = pattern.vec(32), d = pattern.vec(48);
-      for (; n >= Pattern::kLine; n -= step, at += step) {
-        store(at, a);
-        store(at + 16, b);
-        store(at + 32, c);
-        store(at + 48, d);
+      for (; n >= Pattern::kLine; n -= step, place += step) {
+        store(place, a);
+        store(place + 16, b);
+        store(place + 32, c);
+        store(place + 48, d);
       }
     }
-    for (; n > 0; n -= step, at += step) {
-      std::memcpy(at, row, static_cast<std::size_t>(std::min(n, step)));
+    for (; n > 0; n -= step, place += step) {
+      std::memcpy(place, row, static_cast<std::size_t>(std::min(n, step)));
     }
   }
 };
@@ -88,27 +90,27 @@ class Cached {
 class PastCaches {
  public:
   PastCaches(std::byte* to, std::byte* /*end*/, const Pattern& fill) noexcept
-      : out(to), pattern(fill), first_(within(to)) {}
+      : out(to), pattern(fill), first_(line_place(to)) {}
   PastCaches(const PastCaches&) = delete;
   PastCaches& operator=(const PastCaches&) = delete;
 
-  void copy(const std::byte* in, std::int64_t n, const std::byte* begin, const std::byte* end) noexcept {
-    if (const std::int64_t at = within(out); at > 0) {
-      const std::int64_t part = std::min(n, kLine - at);
-      const std::byte* from = in - at;
-      if (in - begin < at || end - from < kLine) {
-        std::memcpy(spare_ + at, in, static_cast<std::size_t>(part));
+  void copy(const std::byte* input, std::int64_t n, const std::byte* begin, const std::byte* end) noexcept {
+    if (const std::int64_t place = line_place(out); place > 0) {
+      const std::int64_t part = std::min(n, kLine - place);
+      const std::byte* from = input - place;
+      if (input - begin < place || end - from < kLine) {
+        std::memcpy(spare_ + place, input, static_cast<std::size_t>(part));
         from = spare_;
       }
-      if (!join(at, part, line_at(from))) return;
-      in += part;
+      if (!join(place, part, line_at(from))) return;
+      input += part;
       n -= part;
     }
-    for (; n >= kLine; n -= kLine, in += kLine, out += kLine) stream(out, line_at(in));
-    if (n > 0 && end - in >= kLine) {
-      put(line_, line_at(in));
+    for (; n >= kLine; n -= kLine, input += kLine, out += kLine) stream(out, line_at(input));
+    if (n > 0 && end - input >= kLine) {
+      put(line_, line_at(input));
     } else if (n > 0) {
-      std::memcpy(line_, in, static_cast<std::size_t>(n));
+      std::memcpy(line_, input, static_cast<std::size_t>(n));
     }
     out += n;
   }
@@ -119,18 +121,19 @@ class PastCaches {
         copy(pattern.wide, std::min(n, pattern.period), pattern.wide, pattern.wide + pattern.period);
       }
     } else if (pattern.step == kLine) {
-      same(n, pattern.bytes, pattern.period);
+      cycle(n, pattern.bytes, pattern.period);
     } else {
       turning(n);
     }
   }
 
-  void ones(std::int64_t n) noexcept { same(n, kOnes.data(), 1); }
+  void ones(std::int64_t n) noexcept { cycle(n, kOnes.data(), 1); }
 
   /// Stores what is left of the last line, and makes all of it visible to other threads.
   void finish() noexcept {
-    const std::int64_t at = within(out);
-    if (at > first_) std::memcpy(out - at + first_, line_ + first_, static_cast<std::size_t>(at - first_));
+    const std::int64_t place = line_place(out);
+    if (place > first_)
+      std::memcpy(out - place + first_, line_ + first_, static_cast<std::size_t>(place - first_));
     fence();
   }
 
@@ -142,8 +145,8 @@ class PastCaches {
   }
 
   /// Whole lines to where a line begins, to be followed by a fence.
-  static void lines(std::byte* to, const std::byte* in, std::int64_t n) noexcept {
-    for (; n > 0; n -= kLine, in += kLine, to += kLine) stream(to, line_at(in));
+  static void lines(std::byte* to, const std::byte* input, std::int64_t n) noexcept {
+    for (; n > 0; n -= kLine, input += kLine, to += kLine) stream(to, line_at(input));
   }
 
   std::byte* out;
@@ -163,12 +166,12 @@ class PastCaches {
     return bytes;
   }();
 
-  [[nodiscard]] static std::int64_t within(const std::byte* at) noexcept {
-    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) & (kLine - 1));
+  [[nodiscard]] static std::int64_t line_place(const std::byte* place) noexcept {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(place) & (kLine - 1));
   }
 
-  [[nodiscard]] static Line line_at(const std::byte* at) noexcept {
-    return {load(at), load(at + 16), load(at + 32), load(at + 48)};
+  [[nodiscard]] static Line line_at(const std::byte* place) noexcept {
+    return {load(place), load(place + 16), load(place + 32), load(place + 48)};
   }
 
   static void put(std::byte* to, const Line& line) noexcept {
@@ -180,26 +183,26 @@ class PastCaches {
 
   static void stream(std::byte* to, const Line& line) noexcept {
 #if defined(__SSE2__)
-    auto* at = reinterpret_cast<__m128i*>(to);
-    _mm_stream_si128(at, reinterpret_cast<__m128i>(line.a));
-    _mm_stream_si128(at + 1, reinterpret_cast<__m128i>(line.b));
-    _mm_stream_si128(at + 2, reinterpret_cast<__m128i>(line.c));
-    _mm_stream_si128(at + 3, reinterpret_cast<__m128i>(line.d));
+    auto* place = reinterpret_cast<__m128i*>(to);
+    _mm_stream_si128(place, reinterpret_cast<__m128i>(line.a));
+    _mm_stream_si128(place + 1, reinterpret_cast<__m128i>(line.b));
+    _mm_stream_si128(place + 2, reinterpret_cast<__m128i>(line.c));
+    _mm_stream_si128(place + 3, reinterpret_cast<__m128i>(line.d));
 #else
     put(to, line);
 #endif
   }
 
-  /// The current line up to `at`, and `more` from there on: `part` bytes of it count. Stores the line where
-  /// that makes it full, and says whether it did. All in registers: a line put together in memory and read
-  /// back would wait for every store in front of it.
-  bool join(std::int64_t at, std::int64_t part, const Line& more) noexcept {
-    const Line here = line_at(kUpTo.data() + kLine - at);
+  /// The current line up to `place`, and `tail` from there on: `part` bytes of it count. Stores the line
+  /// where that makes it full, and says whether it did. All in registers: a line put together in memory and
+  /// read back would wait for every store in front of it.
+  bool join(std::int64_t place, std::int64_t part, const Line& tail) noexcept {
+    const Line mask = line_at(kUpTo.data() + kLine - place);
     const Line old = line_at(line_);
-    const Line full{(old.a & here.a) | (more.a & ~here.a), (old.b & here.b) | (more.b & ~here.b),
-                    (old.c & here.c) | (more.c & ~here.c), (old.d & here.d) | (more.d & ~here.d)};
+    const Line full{(old.a & mask.a) | (tail.a & ~mask.a), (old.b & mask.b) | (tail.b & ~mask.b),
+                    (old.c & mask.c) | (tail.c & ~mask.c), (old.d & mask.d) | (tail.d & ~mask.d)};
     out += part;
-    if (at + part < kLine) {
+    if (place + part < kLine) {
       put(line_, full);
       return false;
     }
@@ -214,12 +217,12 @@ class PastCaches {
   }
 
   /// A pattern whose period divides a line: every line of the run is the same.
-  void same(std::int64_t n, const std::byte* bytes, std::int64_t period) noexcept {
-    const std::int64_t at = within(out);
-    const Line line = line_at(bytes + (-at & (period - 1)));
-    if (at > 0) {
-      const std::int64_t part = std::min(n, kLine - at);
-      if (!join(at, part, line)) return;
+  void cycle(std::int64_t n, const std::byte* bytes, std::int64_t period) noexcept {
+    const std::int64_t place = line_place(out);
+    const Line line = line_at(bytes + (-place & (period - 1)));
+    if (place > 0) {
+      const std::int64_t part = std::min(n, kLine - place);
+      if (!join(place, part, line)) return;
       n -= part;
     }
     for (; n >= kLine; n -= kLine, out += kLine) stream(out, line);
@@ -231,10 +234,10 @@ class PastCaches {
   void turning(std::int64_t n) noexcept {
     std::int64_t phase = 0;
     while (n > 0) {
-      const std::int64_t at = within(out);
-      const std::int64_t part = std::min(n, kLine - at);
-      const std::int64_t turn = (phase + kLine * pattern.period - at) % pattern.period;
-      if (!join(at, part, line_at(pattern.bytes + turn))) return;
+      const std::int64_t place = line_place(out);
+      const std::int64_t part = std::min(n, kLine - place);
+      const std::int64_t turn = (phase + kLine * pattern.period - place) % pattern.period;
+      if (!join(place, part, line_at(pattern.bytes + turn))) return;
       phase = (phase + part) % pattern.period;
       n -= part;
     }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "support/asked_host.hpp"
+#include "support/call_log_host.hpp"
 #include "support/graph_host.hpp"
 #include "varlen/cuda/kernels.hpp"
 
@@ -25,12 +25,12 @@ PYBIND11_MODULE(_cuda_host, m) {
       "fail_next", [](int error) { host::next_error() = error; }, py::arg("error"),
       "The next launch or copy fails with an error of the CUDA runtime.");
   m.def(
-      "asked", [] { return host::asked().take(); },
+      "asked", [] { return host::call_log().take(); },
       "What was asked of streams since the last call, in order; nothing before the first one.");
   m.def(
-      "note", [](const std::string& what) { host::asked().note(what); }, py::arg("what"),
+      "note", [](const std::string& what) { host::call_log().note(what); }, py::arg("what"),
       "Something that was asked of a stream elsewhere.");
   m.def(
-      "hold_events", [](bool hold) { host::asked().holds_events = hold; }, py::arg("hold"),
+      "hold_events", [](bool hold) { host::call_log().holds_events = hold; }, py::arg("hold"),
       "Whether events come when somebody waits for them, and not at once.");
 }

@@ -14,17 +14,17 @@ namespace cuda = varlen::cuda;
 
 /// Each thread reads what its neighbour in the next warp has written.
 struct Neighbours {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
 
   cuda::View<std::int64_t> out;
   bool has_barrier;
 
   template <class Thread>
   void operator()(Thread& thread) const {
-    auto* const shared = thread.template shared<std::int64_t>();
-    shared[thread.index()] = thread.index();
+    auto* const memory = thread.template memory<std::int64_t>();
+    memory[thread.index()] = thread.index();
     if (has_barrier) thread.sync();
-    out[thread.index()] = shared[(thread.index() + cuda::kWarp) % thread.threads()];
+    out[thread.index()] = memory[(thread.index() + cuda::kWarp) % thread.threads()];
   }
 };
 

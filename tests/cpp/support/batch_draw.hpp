@@ -43,7 +43,7 @@ struct Sources {
         }
       }
     }
-    for (Source& source : all) source.trusted = false;
+    for (Source& source : all) source.trust = false;
   }
   [[nodiscard]] std::int64_t total() const { return starts.back(); }
 };

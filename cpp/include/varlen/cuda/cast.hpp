@@ -13,11 +13,11 @@
 namespace varlen::cuda {
 
 /// `nan`: what takes the place of NaN, an element of `to` on the host; null: NaN stays.
-[[nodiscard]] Error cast(Stream stream, Type from, Type to, const std::byte* nan, const std::byte* in,
+[[nodiscard]] Error cast(Stream stream, Type from, Type to, const std::byte* nan, const std::byte* input,
                          std::int64_t count, std::byte* out) noexcept;
 
 /// A byte for each element of a float dtype: 1 where it is NaN.
-[[nodiscard]] Error nan_mask(Stream stream, Type from, const std::byte* in, std::int64_t count,
+[[nodiscard]] Error nan_mask(Stream stream, Type from, const std::byte* input, std::int64_t count,
                              std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

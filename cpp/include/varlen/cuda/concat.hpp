@@ -14,13 +14,13 @@ namespace varlen::cuda {
 /// Inputs that go with a launch.
 constexpr std::int64_t kFewInputs = 64;
 
-/// `there`: the same blocks on the device; not looked at where there are few.
-[[nodiscard]] Error concat(Stream stream, const ConcatBlock* blocks, const ConcatBlock* there, std::int64_t n,
-                           std::byte* out) noexcept;
+/// `mirror`: the same blocks on the device; not looked at where there are few.
+[[nodiscard]] Error concat(Stream stream, const ConcatBlock* blocks, const ConcatBlock* mirror,
+                           std::int64_t n, std::byte* out) noexcept;
 
-/// Parts of `width` bytes a row. `there`: as above. `interleaved` lies on the device; out: `total` rows.
-[[nodiscard]] Error interleave(Stream stream, const Part* parts, const Part* there, std::int64_t n,
-                               std::int64_t width, Offsets interleaved, std::int64_t total,
+/// Parts of `width` bytes a row. `mirror`: as above. `result` lies on the device; out: `total` rows.
+[[nodiscard]] Error interleave(Stream stream, const Part* parts, const Part* mirror, std::int64_t n,
+                               std::int64_t width, Offsets result, std::int64_t total,
                                std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

@@ -24,8 +24,8 @@ namespace varlen::cuda {
                                const std::byte* tokens, std::int64_t n, std::byte* scratch,
                                std::int64_t* lengths) noexcept;
 
-/// Those rows, `kept` of them: `left` is the level of what erase_find gave, and scratch what it left.
+/// Those rows, `rows_kept` of them: `left` is the level of what erase_find gave, and scratch what it left.
 [[nodiscard]] Error erase_take(Stream stream, Rows values, Offsets level, std::byte* scratch, Offsets left,
-                               std::int64_t kept, std::byte* out) noexcept;
+                               std::int64_t rows_kept, std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

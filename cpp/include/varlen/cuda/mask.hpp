@@ -10,9 +10,9 @@
 
 namespace varlen::cuda {
 
-/// out (total, total) of `unit` bytes each, 1, 2, 4 or 8; `inside` and `outside` are the host's.
+/// out (total, total) of `unit` bytes each, 1, 2, 4 or 8; `content` and `blank` are the host's.
 [[nodiscard]] Error block_mask(Stream stream, Offsets level, std::int64_t total, AttentionWindow window,
-                               std::int64_t unit, const std::byte* inside, const std::byte* outside,
+                               std::int64_t unit, const std::byte* content, const std::byte* blank,
                                std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

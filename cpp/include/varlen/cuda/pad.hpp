@@ -26,7 +26,7 @@ struct PadMore {
 
 /// The fill is one of fill.hpp; elements are not converted.
 [[nodiscard]] Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows values,
-                        const std::int64_t* sizes, const Padding& how, const PadMore& more,
+                        const std::int64_t* sizes, const Padding& how, const PadMore& extras,
                         std::byte* out) noexcept;
 [[nodiscard]] Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows,
                              const std::int64_t* sizes, const Padding& how, std::byte* out) noexcept;

@@ -18,23 +18,23 @@ namespace varlen::cuda {
 /// Rows that one thread adds up.
 constexpr std::int64_t kAddedRows = 128;
 
-/// Bytes of scratch, aligned to 16: none, but where `each` is more than kAddedRows.
+/// Bytes of scratch, aligned to 16: none, but where `per_row` is more than kAddedRows.
 [[nodiscard]] std::int64_t gather_add_scratch(Type type, std::int64_t columns, std::int64_t n,
-                                              std::int64_t each) noexcept;
+                                              std::int64_t per_row) noexcept;
 
-/// One launch, and one more each time that `each` is kAddedRows times as many.
+/// One launch, and one more each time that `per_row` is kAddedRows times as many.
 [[nodiscard]] Error gather_add(Stream stream, Type type, const std::byte* table, std::int64_t rows,
-                               std::int64_t columns, Lookups lookups, std::int64_t n, std::int64_t each,
+                               std::int64_t columns, Lookups lookups, std::int64_t n, std::int64_t per_row,
                                std::byte* scratch, std::byte* out) noexcept;
 
 /// Bytes of scratch, aligned to 16.
 [[nodiscard]] std::int64_t scatter_add_scratch(Type type, std::int64_t columns, Lookups lookups,
                                                std::int64_t rows) noexcept;
 
-/// As scatter_direct, for halves too. `before`: what the table holds first, which may be the table itself;
+/// As scatter_direct, for halves too. `start`: what the table holds first, which may be the table itself;
 /// null: zeros. At most kMostSorted lookups, which are sorted first: no two threads write to one row.
 [[nodiscard]] Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_t columns,
-                                Lookups lookups, std::int64_t each, std::int64_t rows,
-                                const std::byte* before, std::byte* scratch, std::byte* table) noexcept;
+                                Lookups lookups, std::int64_t per_row, std::int64_t rows,
+                                const std::byte* start, std::byte* scratch, std::byte* table) noexcept;
 
 }  // namespace varlen::cuda

@@ -14,14 +14,14 @@
 namespace varlen::cuda {
 
 /// Rows of the longest sequence that is sorted.
-constexpr std::int64_t kMostSorted = INT64_C(0xfffffffe);
+constexpr std::int64_t kSortLimit = INT64_C(0xfffffffe);
 
 /// Bytes of scratch for `total` rows, aligned to 8: none where sequences are short.
 [[nodiscard]] std::int64_t sort_scratch(const SortJob& job, std::int64_t total) noexcept;
 
 /// As on the CPU; `total` rows of the job's level. One launch, two where sequences of more than a warp are
 /// among them, and one more each time that the longest doubles what a block sorts.
-[[nodiscard]] Error sort(Stream stream, const SortJob& job, std::int64_t total, Offsets kept,
+[[nodiscard]] Error sort(Stream stream, const SortJob& job, std::int64_t total, Offsets tops,
                          std::byte* scratch, std::byte* values, std::int64_t* places) noexcept;
 
 /// Bytes of scratch, aligned to 16.
@@ -30,7 +30,7 @@ constexpr std::int64_t kMostSorted = INT64_C(0xfffffffe);
 /// As on the CPU; `total` rows of the level, `kept_total` of kept, none of whose sequences has more than
 /// kMostSorted. Nobody need have looked at the places: those outside of their sequences take nothing. Two
 /// launches.
-[[nodiscard]] Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets kept,
+[[nodiscard]] Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets tops,
                            std::int64_t kept_total, const std::byte* rows, std::int64_t columns,
                            std::int64_t size, const std::int64_t* places, std::byte* scratch,
                            std::byte* out) noexcept;

@@ -12,9 +12,9 @@ namespace varlen::cuda {
 
 [[nodiscard]] Error take_rows(Stream stream, Rows values, const std::int64_t* rows, std::int64_t n,
                               std::byte* out) noexcept;
-[[nodiscard]] Error insert_rows(Stream stream, Rows values, const std::int64_t* before, std::int64_t n,
-                                const std::byte* added, std::byte* out) noexcept;
-[[nodiscard]] Error remove_rows(Stream stream, Rows all, const std::int64_t* before, std::int64_t n,
-                                std::byte* kept, std::byte* taken) noexcept;
+[[nodiscard]] Error insert_rows(Stream stream, Rows values, const std::int64_t* targets, std::int64_t n,
+                                const std::byte* new_rows, std::byte* out) noexcept;
+[[nodiscard]] Error remove_rows(Stream stream, Rows all, const std::int64_t* targets, std::int64_t n,
+                                std::byte* rest, std::byte* removals) noexcept;
 
 }  // namespace varlen::cuda

@@ -14,11 +14,11 @@ using Error = int;
 
 // Those that have words of their own, as the runtime numbers them.
 constexpr Error kNoMemory = 2;
-constexpr Error kNotInitialized = 3;
+constexpr Error kNoInit = 3;
 constexpr Error kOldDriver = 35;
 constexpr Error kNoImage = 209;
 constexpr Error kNoCompiler = 222;  ///< for the PTX of the module
 constexpr Error kNotYet = 600;      ///< of an event
-constexpr Error kCaptured = 900;
+constexpr Error kStreamCapture = 900;
 
 }  // namespace varlen::cuda

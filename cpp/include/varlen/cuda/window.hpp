@@ -12,11 +12,11 @@
 namespace varlen::cuda {
 
 /// Here `total` is how many rows are kept.
-[[nodiscard]] Error seq2col(Stream stream, Rows values, Offsets level, Offsets kept, Window how,
+[[nodiscard]] Error seq2col(Stream stream, Rows values, Offsets level, Offsets centers, Window how,
                             std::int64_t total, std::byte* out) noexcept;
 
 [[nodiscard]] Error backprop_seq2col(Stream stream, Type type, const std::byte* dy, std::int64_t rows,
-                                     std::int64_t count, Offsets level, Offsets kept, Window how,
+                                     std::int64_t count, Offsets level, Offsets centers, Window how,
                                      std::int64_t total, std::byte* dx) noexcept;
 [[nodiscard]] Error merge_windows(Stream stream, Type type, const std::byte* y, std::int64_t rows,
                                   std::int64_t count, Offsets level, Offsets counts, Offsets windows,

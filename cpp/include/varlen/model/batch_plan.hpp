@@ -33,7 +33,7 @@ struct BatchKey {
   int dim = 0;
   std::shared_ptr<const Values> fill;     ///< one row
   std::shared_ptr<const Values> nan;      ///< one element that takes the place of NaN; null keeps NaN
-  std::shared_ptr<const Values> between;  ///< the row of slots that no row fills; null is zero bytes
+  std::shared_ptr<const Values> gap_row;  ///< the row of slots that no row fills; null is zero bytes
 };
 
 /// A key as it lies in a joint, filled with zero bytes.
@@ -92,7 +92,7 @@ class Batcher {
   /// Rows of n records at axis 1, before any window; `rows` null: the first n.
   void lengths(const std::int64_t* rows, std::int64_t n, std::int64_t* out) const;
   /// Whether every level was checked, and no other thread can write to one.
-  [[nodiscard]] bool trusted() const noexcept { return trusted_; }
+  [[nodiscard]] bool trust() const noexcept { return trust_; }
   [[nodiscard]] const std::vector<BatchKey>& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::vector<BatchSource>& sources() const noexcept { return joints_; }
 
@@ -105,18 +105,18 @@ class Batcher {
     std::int64_t width = 1;
     std::vector<std::int64_t> row_shape;
     const std::byte* pattern = nullptr;  ///< of fill; null where it is zero bytes
-    const std::byte* between = nullptr;
+    const std::byte* gap_row = nullptr;
     std::optional<Type> type;  ///< of the output; none where it has no number type
     std::vector<Type> from;    ///< [source], where feeds convert
     std::vector<Feed> values;  ///< [source]
     std::vector<Feed> is_nan;  ///< [source]: one byte an element, 1 where it is NaN
     std::size_t one = 0;       ///< a source that has it
-    bool alike = true;         ///< every feed has the same bytes a row and the same conversion
+    bool is_uniform = true;    ///< every feed has the same bytes a row and the same conversion
   };
 
   void add_source(const BatchSource& from, bool edge);
   void add_edge(std::optional<Joint> joint, const char* name, std::int32_t& at);
-  void add_feed(std::size_t key, const BatchSource& from, int dim, int place, bool needed);
+  void add_feed(std::size_t key, const BatchSource& from, int dim, int place, bool is_needed);
   [[noreturn]] void raise(Status status, Place place, std::int32_t source, const std::string& argument) const;
 
   std::vector<BatchSource> joints_;  ///< what the views below look at
@@ -133,7 +133,7 @@ class Batcher {
   std::int32_t prefix_ = -1;
   std::int32_t suffix_ = -1;
   bool has_outer_ = false;  ///< some key has one value a row
-  bool trusted_ = true;
+  bool trust_ = true;
 };
 
 /// An array of a batch. Who runs the plan sets `data`.
@@ -156,8 +156,8 @@ struct BatchOutput {
 /// One batch, planned. The Batcher, and the request's arrays, have to outlive it.
 class BatchPlan {
  public:
-  /// `staged`: nothing is written into the outputs, but what they are made of into one block.
-  BatchPlan(const Batcher& batcher, const BatchRequest& request, bool staged = false);
+  /// `is_staged`: nothing is written into the outputs, but what they are made of into one block.
+  BatchPlan(const Batcher& batcher, const BatchRequest& request, bool is_staged = false);
   BatchPlan(const BatchPlan&) = delete;
   BatchPlan& operator=(const BatchPlan&) = delete;
   ~BatchPlan() = default;
@@ -176,9 +176,9 @@ class BatchPlan {
  private:
   using Feeds = Batcher::Feeds;
 
-  [[nodiscard]] Runs runs() const noexcept { return {b_.sources_.data(), of_.data(), count_}; }
+  [[nodiscard]] Runs runs() const noexcept { return {b_.sources_.data(), source_ids_.data(), count_}; }
   [[nodiscard]] std::size_t source_of(std::size_t run) const noexcept {
-    return of_.size() == 0 ? 0 : static_cast<std::size_t>(of_[run]);
+    return source_ids_.size() == 0 ? 0 : static_cast<std::size_t>(source_ids_[run]);
   }
   [[nodiscard]] std::int64_t total(int axis) const noexcept {
     const auto& ends = run_ends_[static_cast<std::size_t>(axis)];
@@ -193,7 +193,7 @@ class BatchPlan {
   void put_edge(std::int32_t source, std::int64_t part, const std::int64_t* rows, const char* argument);
   void enter();
   void cut_windows();
-  void measure(bool measured);
+  void measure(bool is_measured);
   void own_levels();
   void check_values() const;
   void check_runs(std::size_t key, const std::vector<Feed>& feeds, const Range* ranges) const;
@@ -241,9 +241,9 @@ class BatchPlan {
   [[nodiscard]] Scratch<Segment> segments(const Feeds* feeds, int axes) const;
   /// One value a row of the batch.
   void outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const;
-  /// All runs of a key, `width` bytes a row; `between` is the row of slots that no row fills.
+  /// All runs of a key, `width` bytes a row; `gap_row` is the row of slots that no row fills.
   void end_to_end(const std::vector<Feed>& feeds, std::size_t key, std::int64_t width,
-                  const std::byte* between, std::byte* into) const;
+                  const std::byte* gap_row, std::byte* target) const;
   /// The ends of a level of the batch, from the second axis on.
   void level_ends(int axis, std::int64_t* out) const;
   /// Rows that lie end to end to a rectangle.
@@ -254,7 +254,7 @@ class BatchPlan {
   std::int64_t n_ = 0;
   std::int64_t per_row_ = 1;
   std::int64_t count_ = 0;              ///< of runs
-  Scratch<std::int32_t> of_;            ///< empty where all runs are of the first source
+  Scratch<std::int32_t> source_ids_;    ///< empty where all runs are of the first source
   Scratch<Range> records_;              ///< empty where nothing asks for them
   Scratch<Range> windows_;              ///< inside the record, of every batch row
   std::vector<Scratch<Range>> ranges_;  ///< [axis]: rows of the runs at that axis
@@ -272,7 +272,7 @@ class BatchPlan {
   std::vector<std::function<void()>> jobs_;
   std::vector<std::function<void()>> plain_jobs_;  ///< of outputs whose part is plain
   BatchStage stage_;
-  std::vector<std::pair<std::int64_t, std::function<void(std::byte*)>>> staged_;  ///< places and who writes
+  std::vector<std::pair<std::int64_t, std::function<void(std::byte*)>>> writers_;  ///< places and who writes
   std::vector<std::int64_t> staged_keys_;  ///< places of rows as they lie in the sources; -1: nowhere
   std::int64_t bytes_ = 0;
   Stores stores_ = Stores::by_size;

@@ -93,7 +93,7 @@ class Expression {
 
   explicit operator bool() const noexcept { return element_ != nullptr; }
   /// The same expression as it is after all that was declared.
-  [[nodiscard]] Expression reduced() const;
+  [[nodiscard]] Expression normal_form() const;
   [[nodiscard]] bool is_static() const;
   /// Of a static one: at least 0.
   [[nodiscard]] std::int64_t size() const;
@@ -201,7 +201,7 @@ class Dim {
   /// A part of it, with what is known here.
   [[nodiscard]] Dim part(const Expression& expression) const;
   /// The same expression, where the names of `other` are bound as they are there.
-  [[nodiscard]] Dim with(const Dim& other) const;
+  [[nodiscard]] Dim merge_with(const Dim& other) const;
 
  private:
   [[nodiscard]] std::shared_ptr<const Bindings> known() const;

@@ -44,7 +44,7 @@ struct EinsumAxis {
   Offsets level;            ///< of a ragged letter; no ends for others
   bool is_ragged = false;
 
-  [[nodiscard]] std::int64_t at(std::int64_t sequence) const noexcept {
+  [[nodiscard]] std::int64_t extent_at(std::int64_t sequence) const noexcept {
     return is_ragged ? level.length(sequence) : extent;
   }
 };
@@ -104,7 +104,7 @@ class EinsumPlan {
     std::int64_t extent = 1;
     bool is_ragged = false;
     std::vector<std::int64_t> extents;  ///< one a sequence, of a ragged one
-    [[nodiscard]] std::int64_t at(std::int64_t i) const noexcept {
+    [[nodiscard]] std::int64_t extent_at(std::int64_t i) const noexcept {
       return is_ragged ? extents[static_cast<std::size_t>(i)] : extent;
     }
   };
@@ -138,14 +138,14 @@ class EinsumPlan {
   [[nodiscard]] double mean(int letter) const noexcept;
   [[nodiscard]] std::int64_t size_of(const Term& term) const;
   [[nodiscard]] std::int64_t product(const Letters& letters, std::int64_t i) const noexcept;
-  [[nodiscard]] std::int64_t most(const Letters& letters) const noexcept;
+  [[nodiscard]] std::int64_t largest_size(const Letters& letters) const noexcept;
   void strides_of(const Term& term, std::int64_t i, std::int64_t* strides) const noexcept;
   [[nodiscard]] Views views_of(std::int64_t i) const noexcept;
   [[nodiscard]] std::int64_t walks_of(std::int64_t i) const noexcept;
   [[nodiscard]] std::vector<Piece> pieces() const;
-  void run_sequence(const Arithmetic& how, const Piece& piece, std::int64_t i, std::int64_t alike,
+  void run_sequence(const Arithmetic& how, const Piece& piece, std::int64_t i, std::int64_t repeats,
                     const std::byte* a, const std::byte* b, std::byte* out, Scratch& scratch) const;
-  void products(const Arithmetic& how, const Piece& piece, const Views& views, std::int64_t alike,
+  void products(const Arithmetic& how, const Piece& piece, const Views& views, std::int64_t repeats,
                 const std::byte* a, const std::byte* b, std::byte* out, Scratch& scratch) const;
   void multiply(const Arithmetic& how, const Piece& piece, const Views& views, const Letters& order,
                 const std::int64_t* to, const std::byte* a, const std::byte* b, std::byte* out) const;
@@ -161,7 +161,7 @@ class EinsumPlan {
   bool with_ones_ = false;       ///< b is made here: ones, which add up what they meet
   bool adds_sequences_ = false;  ///< out has a block for each sequence, which are added up at last
   Way way_ = Way::gemm;
-  Letters rows_, columns_, steps_, walked_;
+  Letters rows_, columns_, steps_, walk_letters_;
   bool copies_a_ = false, copies_b_ = false, copies_out_ = false;
 };
 

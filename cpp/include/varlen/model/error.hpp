@@ -47,7 +47,7 @@ class Error : public std::runtime_error {
     return Error(fault, Record{.argument = {}, .reason = std::move(reason), .file = std::move(file)});
   }
   /// The same about a file, unless it knows one.
-  [[nodiscard]] Error in(const std::string& file) const {
+  [[nodiscard]] Error with_file(const std::string& file) const {
     Record record = record_;
     if (record.file.empty()) record.file = file;
     return Error(fault_, std::move(record));

@@ -29,7 +29,7 @@ struct Column {
 /// A level of a joint: checked as a whole, or bounds that are checked where they are read.
 struct JointLevel {
   Offsets view;
-  std::optional<Level> checked;
+  std::optional<Level> memo;
   std::shared_ptr<const void> owner;  ///< of bounds that are not checked
 };
 
@@ -40,7 +40,7 @@ struct JointData {
   std::vector<Offsets> views;        ///< of the levels
   std::vector<std::int64_t> counts;  ///< rows of each dim, depth + 1 of them
   std::shared_ptr<const void> meta;  ///< what belongs to the names: carried along, not read
-  bool trusted = true;               ///< every level is checked
+  bool trust = true;                 ///< every level is checked
 
   [[nodiscard]] int depth() const noexcept { return static_cast<int>(levels.size()); }
   [[nodiscard]] Nest nest() const noexcept { return {views.data(), counts.data(), depth()}; }
@@ -88,7 +88,7 @@ class Joint {
   /// All of `data`. An Error where levels and columns do not fit together. `count` rows where nothing tells.
   static Joint make(std::shared_ptr<JointData> data, std::int64_t count = -1);
   /// The same of data that is known to fit together.
-  static Joint whole(std::shared_ptr<const JointData> data);
+  static Joint from_data(std::shared_ptr<const JointData> data);
 
   [[nodiscard]] const JointData& data() const noexcept { return *data_; }
   [[nodiscard]] const std::shared_ptr<const JointData>& shared_data() const noexcept { return data_; }
@@ -96,7 +96,7 @@ class Joint {
   [[nodiscard]] int depth() const noexcept { return data_->depth() - shift_; }
   [[nodiscard]] std::int64_t size() const noexcept { return depth() < 0 ? 0 : range(0).size(); }
   /// The rows of dim d, d counted in the view.
-  [[nodiscard]] Range range(int d) const noexcept { return ranges_[at(d)]; }
+  [[nodiscard]] Range range(int d) const noexcept { return ranges_[place(d)]; }
   /// The rows of a column, in its own values.
   [[nodiscard]] Range column_range(std::size_t column) const noexcept {
     const int d = data_->columns[column].dim;
@@ -107,7 +107,7 @@ class Joint {
   [[nodiscard]] int dim(std::size_t column) const noexcept { return data_->columns[column].dim - shift_; }
   [[nodiscard]] bool is_whole() const noexcept;
   /// Level d (1-based, counted in the view) as it lies under the whole.
-  [[nodiscard]] Offsets offsets(int d) const noexcept { return data_->views[at(d) - 1]; }
+  [[nodiscard]] Offsets offsets(int d) const noexcept { return data_->views[place(d) - 1]; }
   [[nodiscard]] const Offsets* levels() const noexcept { return data_->views.data() + shift_; }
 
   [[nodiscard]] Joint row(std::int64_t i) const;
@@ -139,23 +139,23 @@ class Joint {
                                   std::shared_ptr<const void> meta) const;
   [[nodiscard]] Joint unsqueeze() const;
   [[nodiscard]] Joint squeeze() const;
-  /// The two deepest dims made one. `between` gives one row of a column for the slots that stay empty; none,
+  /// The two deepest dims made one. `fill_row` gives one row of a column for the slots that stay empty; none,
   /// or a null row, is zero bytes.
-  using Between = std::function<std::shared_ptr<const Values>(const std::string& name, const Values& values)>;
-  [[nodiscard]] Joint flatten(FillMode mode, const Between& between = {}) const;
+  using FillRow = std::function<std::shared_ptr<const Values>(const std::string& name, const Values& values)>;
+  [[nodiscard]] Joint flatten(FillMode mode, const FillRow& fill_row = {}) const;
 
   /// Refuses a damaged level under this view. Nothing to do where all were checked.
   void check() const;
   /// The same view over levels that nobody else can write: itself where all were checked, else over copies of
   /// the bounds that it needs, which are checked. What reads bounds more than once starts here.
-  [[nodiscard]] Joint settled() const;
+  [[nodiscard]] Joint settle_levels() const;
 
  private:
   Joint(std::shared_ptr<const JointData> data, int shift, DimRanges ranges)
       : data_(std::move(data)), shift_(shift), ranges_(std::move(ranges)) {}
   void descend(int from, int to);
   /// Where dim `d` of this view lies among those of the data.
-  [[nodiscard]] std::size_t at(int d) const noexcept {
+  [[nodiscard]] std::size_t place(int d) const noexcept {
     return static_cast<std::size_t>(d) + static_cast<std::size_t>(shift_);
   }
 

@@ -37,9 +37,9 @@ class Level {
 
   /// Of n + 1 offsets that are known to be good and that nobody writes to any more, and what is known of
   /// them.
-  static Level trusted(Buffer offsets, std::optional<LevelStats> stats = {});
+  static Level trust(Buffer offsets, std::optional<LevelStats> stats = {});
   /// The same in memory of somebody else's, which `owner` keeps alive.
-  static Level shared(const std::int64_t* offsets, std::int64_t n, std::shared_ptr<const void> owner,
+  static Level borrow(const std::int64_t* offsets, std::int64_t n, std::shared_ptr<const void> owner,
                       std::optional<LevelStats> stats = {});
 
   [[nodiscard]] Offsets view() const noexcept { return view_; }
@@ -57,10 +57,10 @@ class Level {
   [[nodiscard]] const std::int32_t* lengths32() const;
   [[nodiscard]] const std::int32_t* offsets32() const;
 
-  /// The level that cuts what lies in the sequences of `below` as this one cuts the sequences themselves.
-  /// That of the `below` that was asked for last is kept for as long as this level lives. An Error names
+  /// The level that cuts what lies in the sequences of `child` as this one cuts the sequences themselves.
+  /// That of the `child` that was asked for last is kept for as long as this level lives. An Error names
   /// `argument` where this level does not cut as many sequences as there are.
-  [[nodiscard]] Level compose(const Level& below, std::string_view argument = "levels") const;
+  [[nodiscard]] Level compose(const Level& child, std::string_view argument = "levels") const;
 
   /// One and the same, which needs no look at the numbers.
   [[nodiscard]] bool is(const Level& other) const noexcept { return state_ == other.state_; }

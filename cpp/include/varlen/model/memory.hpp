@@ -83,10 +83,10 @@ class Scratch {
   std::size_t size_ = 0;
 };
 
-/// Bytes of an output `name` of this shape; `used` counts those of the call. An Error where they do not fit
-/// 63 bits or take `used` over max_bytes (below 0: no limit).
+/// Bytes of an output `name` of this shape; `usage` counts those of the call. An Error where they do not fit
+/// 63 bits or take `usage` over max_bytes (below 0: no limit).
 std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
-                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used);
+                          std::size_t axes, std::int64_t max_bytes, std::int64_t& usage);
 
 /// Gives back to the system what is kept; how many bytes that was.
 std::int64_t release_memory() noexcept;

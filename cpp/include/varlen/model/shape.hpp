@@ -40,7 +40,7 @@ class Shape {
   static ShapeRef of(const std::vector<Axis>& axes, const char* argument = "dims");
   /// The order nearest to the given one in which a shape can have these dims, as places in `axes`. With
   /// `is_static_last` dims that no other is over come behind those whose lengths differ.
-  static std::vector<std::size_t> arranged(const std::vector<Axis>& axes, bool is_static_last);
+  static std::vector<std::size_t> arrange(const std::vector<Axis>& axes, bool is_static_last);
 
   [[nodiscard]] std::size_t rank() const noexcept { return axes_.size(); }
   [[nodiscard]] const std::vector<Axis>& axes() const noexcept { return axes_; }
@@ -66,7 +66,7 @@ class Shape {
   /// all its dims: axes are transposed, then the first ones made one of rows, then rows taken, then the
   /// result has another shape.
   struct Alignment {
-    std::vector<std::size_t> transposed;          ///< or none
+    std::vector<std::size_t> permutation;         ///< or none
     std::vector<std::int64_t> flat;               ///< the shape with an axis of rows; or none
     std::optional<Level> repeats;                 ///< each row so often; or
     std::optional<Scratch<std::int64_t>> places;  ///< rows that are taken; or neither
@@ -77,13 +77,13 @@ class Shape {
   [[nodiscard]] Alignment alignment_of(const Shape& other) const;
 
   /// The shape of all dims of both: that of one of them where it has all.
-  static ShapeRef joined(const ShapeRef& a, const ShapeRef& b);
+  static ShapeRef union_of(const ShapeRef& a, const ShapeRef& b);
 
   /// Positions brought together that differ only in some dims.
   struct Group {
-    std::vector<std::size_t> transposed;  ///< or none: axes of the array first
-    std::size_t front = 0;                ///< so many dims (transposed) count positions
-    Level level;                          ///< as many sequences as `rest` has positions of those
+    std::vector<std::size_t> permutation;  ///< or none: axes of the array first
+    std::size_t front = 0;                 ///< so many dims (transposed) count positions
+    Level level;                           ///< as many sequences as `rest` has positions of those
     std::optional<Scratch<std::int64_t>>
         order;  ///< positions in the order of the sequences; none: as they lie
     ShapeRef rest;

@@ -23,11 +23,11 @@ class SmallVector {
 
   void push_back(const T& item) {
     if (size_ < N) {
-      here_[size_++] = item;
+      array_[size_++] = item;
       return;
     }
-    if (there_.empty()) there_.assign(here_.begin(), here_.end());
-    there_.push_back(item);
+    if (vector_.empty()) vector_.assign(array_.begin(), array_.end());
+    vector_.push_back(item);
     ++size_;
   }
   void append(const T* first, const T* last) {
@@ -36,8 +36,8 @@ class SmallVector {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] T* data() noexcept { return size_ <= N ? here_.data() : there_.data(); }
-  [[nodiscard]] const T* data() const noexcept { return size_ <= N ? here_.data() : there_.data(); }
+  [[nodiscard]] T* data() noexcept { return size_ <= N ? array_.data() : vector_.data(); }
+  [[nodiscard]] const T* data() const noexcept { return size_ <= N ? array_.data() : vector_.data(); }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data()[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data()[i]; }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
@@ -45,8 +45,8 @@ class SmallVector {
   [[nodiscard]] const T& back() const noexcept { return data()[size_ - 1]; }
 
  private:
-  std::array<T, N> here_;  // no values of their own beyond size_
-  std::vector<T> there_;
+  std::array<T, N> array_;  // no values of their own beyond size_
+  std::vector<T> vector_;
   std::size_t size_ = 0;
 };
 

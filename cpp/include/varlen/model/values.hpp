@@ -33,7 +33,7 @@ class Values {
   [[nodiscard]] virtual bool same_element(const Values& other) const = 0;
   /// As many elements a row, in the same shape.
   [[nodiscard]] virtual bool same_row(const Values& other) const = 0;
-  [[nodiscard]] bool alike(const Values& other) const { return same_element(other) && same_row(other); }
+  [[nodiscard]] bool matches(const Values& other) const { return same_element(other) && same_row(other); }
 
   /// Uninitialised, for `count` rows like these; `out` is where they are written.
   [[nodiscard]] virtual std::shared_ptr<Values> make(std::int64_t count, std::byte*& out) const = 0;

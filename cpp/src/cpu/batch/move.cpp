@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kRunsAhead = 2;
 
 /// Calls body(run, from, to, at) for pieces of all runs, about as many bytes a chunk: rows [from, to) of the
-/// run go to output row `at`.
+/// run go to output row `cursor`.
 template <class Body>
 void pieces(std::int64_t count, const std::int64_t* ends, std::int64_t width, Body body) noexcept {
   if (count == 0) return;
@@ -27,22 +27,22 @@ void pieces(std::int64_t count, const std::int64_t* ends, std::int64_t width, Bo
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
     std::int64_t i = std::upper_bound(ends, ends + count, from) - ends;
-    for (std::int64_t at = from; at < to; ++i) {
+    for (std::int64_t cursor = from; cursor < to; ++i) {
       const std::int64_t first = i > 0 ? ends[i - 1] : 0;
       const std::int64_t stop = std::min(to, ends[i]);
-      if (stop > at) body(i, at - first, stop - first, at);
-      at = stop;
+      if (stop > cursor) body(i, cursor - first, stop - first, cursor);
+      cursor = stop;
     }
   });
 }
 
 /// Rows [from, to) of a feed.
 void put(const Feed& feed, std::int64_t from, std::int64_t to, std::byte* out) noexcept {
-  const std::byte* in = feed.rows.data + from * feed.rows.width;
+  const std::byte* input = feed.rows.data + from * feed.rows.width;
   if (feed.convert.run == nullptr) {
-    copy_bytes(out, in, (to - from) * feed.rows.width);
+    copy_bytes(out, input, (to - from) * feed.rows.width);
   } else {
-    feed.convert.run(in, (to - from) * feed.elements(), feed.convert.nan, out);
+    feed.convert.run(input, (to - from) * feed.elements(), feed.convert.nan, out);
   }
 }
 
@@ -89,33 +89,35 @@ Status batch_fits(const Feed* feeds, const Type* from, Type to, bool skip_nan, c
 
 void batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const std::int64_t* ends,
                 std::int64_t width, std::byte* out) noexcept {
-  if (runs.of == nullptr && feeds[0].convert.run == nullptr) {
+  if (runs.index == nullptr && feeds[0].convert.run == nullptr) {
     gather_rows(feeds[0].rows, ranges, ends, runs.count, out);
     return;
   }
-  pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
-    const std::int64_t ahead = i + kRunsAhead;
-    if (ahead < runs.count) {
-      const Rows& next = feeds[runs.from(ahead)].rows;
-      prefetch(next.data, ranges[ahead].begin, next.width);
-    }
-    put(feeds[runs.from(i)], ranges[i].begin + from, ranges[i].begin + to, out + at * width);
-  });
+  pieces(runs.count, ends, width,
+         [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t cursor) {
+           const std::int64_t next_run = i + kRunsAhead;
+           if (next_run < runs.count) {
+             const Rows& next = feeds[runs.from(next_run)].rows;
+             prefetch(next.data, ranges[next_run].begin, next.width);
+           }
+           put(feeds[runs.from(i)], ranges[i].begin + from, ranges[i].begin + to, out + cursor * width);
+         });
 }
 
 void batch_broadcast(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
                      const std::int64_t* ends, FillMode mode, const std::byte* fill, std::int64_t width,
                      std::byte* out) noexcept {
-  pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
-    const Feed& feed = feeds[runs.from(i)];
-    const Nest& nest = runs.source(i).nest;
-    const Range part{slots[i].begin + from, slots[i].begin + to};
-    if (feed.dim == nest.depth) {
-      put(feed, part.begin, part.end, out + at * width);
-    } else {
-      broadcast_run(feed, nest, up[feed.dim][i], part, mode, fill, width, out + at * width);
-    }
-  });
+  pieces(runs.count, ends, width,
+         [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t cursor) {
+           const Feed& feed = feeds[runs.from(i)];
+           const Nest& nest = runs.source(i).nest;
+           const Range part{slots[i].begin + from, slots[i].begin + to};
+           if (feed.dim == nest.depth) {
+             put(feed, part.begin, part.end, out + cursor * width);
+           } else {
+             broadcast_run(feed, nest, up[feed.dim][i], part, mode, fill, width, out + cursor * width);
+           }
+         });
 }
 
 }  // namespace varlen

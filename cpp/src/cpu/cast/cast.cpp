@@ -15,20 +15,20 @@ namespace varlen {
 namespace {
 
 template <class From, class To>
-void run(const std::byte* __restrict in, std::int64_t count, const std::byte* nan,
+void run(const std::byte* __restrict input, std::int64_t count, const std::byte* nan,
          std::byte* __restrict out) noexcept {
   if constexpr (kFloat<From>) {
     if (nan != nullptr) {
       const To instead = read<To>(nan, 0);
       for (std::int64_t i = 0; i < count; ++i) {
-        const auto x = read<From>(in, i);
-        const bool gone = is_nan(x);
-        write(out, i, gone ? instead : convert<To>(gone ? From{} : x));
+        const auto x = read<From>(input, i);
+        const bool is_missing = is_nan(x);
+        write(out, i, is_missing ? instead : convert<To>(is_missing ? From{} : x));
       }
       return;
     }
   }
-  for (std::int64_t i = 0; i < count; ++i) write(out, i, convert<To>(read<From>(in, i)));
+  for (std::int64_t i = 0; i < count; ++i) write(out, i, convert<To>(read<From>(input, i)));
 }
 
 /// Between a half and float.
@@ -38,37 +38,38 @@ inline constexpr bool kHalfAndFloat = (kHalf<From> && std::is_same_v<To, float>)
 
 /// run, by the best instructions.
 template <class From, class To>
-void run_best(const std::byte* in, std::int64_t count, const std::byte* nan, std::byte* out) noexcept {
+void run_best(const std::byte* input, std::int64_t count, const std::byte* nan, std::byte* out) noexcept {
   if constexpr (kHalfAndFloat<From, To>) {
     constexpr bool kWidens = kHalf<From>;
     const HalfRuns* const best = half_runs<std::conditional_t<kWidens, From, To>>();
-    if (best != nullptr && nan == nullptr) return (kWidens ? best->widen : best->narrow)(in, count, nan, out);
+    if (best != nullptr && nan == nullptr)
+      return (kWidens ? best->widen : best->narrow)(input, count, nan, out);
   }
-  run<From, To>(in, count, nan, out);
+  run<From, To>(input, count, nan, out);
 }
 
 /// run, in short blocks: what a number was is still in the first cache when it is looked at again.
 template <class From, class To>
-bool run_checked(const std::byte* __restrict in, std::int64_t count, const std::byte* nan,
+bool run_checked(const std::byte* __restrict input, std::int64_t count, const std::byte* nan,
                  std::byte* __restrict out) noexcept {
   constexpr std::int64_t kBlock = 1024;
-  bool lost = false;
+  bool loss = false;
   for (std::int64_t from = 0; from < count; from += kBlock) {
     const std::int64_t n = std::min(kBlock, count - from);
-    const std::byte* const block = in + from * static_cast<std::int64_t>(sizeof(From));
+    const std::byte* const block = input + from * static_cast<std::int64_t>(sizeof(From));
     std::int64_t bad = 0;
     for (std::int64_t i = 0; i < n; ++i) bad += overflows<To>(read<From>(block, i)) ? 1 : 0;
-    lost |= bad != 0;
+    loss |= bad != 0;
     run_best<From, To>(block, n, nan, out + from * static_cast<std::int64_t>(sizeof(To)));
   }
-  return !lost;
+  return !loss;
 }
 
 template <class From>
-void run_nan(const std::byte* __restrict in, std::int64_t count, const std::byte* /*nan*/,
+void run_nan(const std::byte* __restrict input, std::int64_t count, const std::byte* /*nan*/,
              std::byte* __restrict out) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
-    write(out, i, static_cast<std::uint8_t>(is_nan(read<From>(in, i)) ? 1 : 0));
+    write(out, i, static_cast<std::uint8_t>(is_nan(read<From>(input, i)) ? 1 : 0));
   }
 }
 
@@ -114,7 +115,7 @@ constexpr std::array<std::array<CheckedRun, kTypes>, kTypes> all_checked(std::in
   return {checked_from<std::tuple_element_t<From, Types>>(all)...};
 }
 
-constexpr auto kChecked = all_checked(std::make_index_sequence<kTypes>{});
+constexpr auto kCheckedRuns = all_checked(std::make_index_sequence<kTypes>{});
 
 }  // namespace
 
@@ -133,23 +134,23 @@ Convert cast_of(Type from, Type to, const std::byte* nan) noexcept {
 }
 
 bool may_overflow(Type from, Type to) noexcept {
-  return kChecked[number(from)][number(to)] != nullptr;
+  return kCheckedRuns[number(from)][number(to)] != nullptr;
 }
 
-Convert checked_cast_of(Type from, Type to, const std::byte* nan, std::atomic<bool>* lost) noexcept {
+Convert checked_cast_of(Type from, Type to, const std::byte* nan, std::atomic<bool>* loss) noexcept {
   Convert result = cast_of(from, to, nan);
-  result.checked = kChecked[number(from)][number(to)];
-  if (result.checked != nullptr) result.lost = lost;
+  result.checked_run = kCheckedRuns[number(from)][number(to)];
+  if (result.checked_run != nullptr) result.loss = loss;
   return result;
 }
 
-bool are_plain_bools(const std::byte* in, std::int64_t count) noexcept {
+bool are_plain_bools(const std::byte* input, std::int64_t count) noexcept {
   constexpr std::int64_t kBlock = 4096;
   for (std::int64_t from = 0; from < count; from += kBlock) {
     const std::int64_t to = std::min(count, from + kBlock);
-    std::uint8_t seen = 0;
-    for (std::int64_t i = from; i < to; ++i) seen |= read<std::uint8_t>(in, i);
-    if (seen > 1) return false;
+    std::uint8_t bits = 0;
+    for (std::int64_t i = from; i < to; ++i) bits |= read<std::uint8_t>(input, i);
+    if (bits > 1) return false;
   }
   return true;
 }
@@ -160,17 +161,17 @@ Convert nan_mask_of(Type from) noexcept {
   return {runs[number(from) - number(Type::f16)], size_of(from), 1, nullptr};
 }
 
-void cast(const Convert& how, const std::byte* in, std::int64_t count, std::byte* out) noexcept {
+void cast(const Convert& how, const std::byte* input, std::int64_t count, std::byte* out) noexcept {
   const std::int64_t chunks = std::min(count, chunks_for(count * std::max(how.from, how.to)));
   parallel(chunks, [&](std::int64_t c) {
     const auto cut = [&](std::int64_t k) { return count / chunks * k + std::min(k, count % chunks); };
-    const std::int64_t some = cut(c + 1) - cut(c);
-    const std::byte* from = in + cut(c) * how.from;
+    const std::int64_t size = cut(c + 1) - cut(c);
+    const std::byte* from = input + cut(c) * how.from;
     std::byte* to = out + cut(c) * how.to;
     if (how.run == nullptr) {
-      std::memcpy(to, from, static_cast<std::size_t>(some * how.from));
+      std::memcpy(to, from, static_cast<std::size_t>(size * how.from));
     } else {
-      how.apply(from, some, to);
+      how.apply(from, size, to);
     }
   });
 }

@@ -24,22 +24,22 @@ Bounds bounds_of(Type type) noexcept {
 /// The first element for which fits() is false. In blocks without a branch inside, so that they become
 /// vectors.
 template <class T, class Fits>
-Status first_bad(const std::byte* in, std::int64_t count, Fits fits) noexcept {
+Status first_bad(const std::byte* input, std::int64_t count, Fits fits) noexcept {
   constexpr std::int64_t kBlock = 1024;
   for (std::int64_t from = 0; from < count; from += kBlock) {
     const std::int64_t to = std::min(count, from + kBlock);
     std::int64_t bad = 0;
-    for (std::int64_t i = from; i < to; ++i) bad += fits(read<T>(in, i)) ? 0 : 1;
+    for (std::int64_t i = from; i < to; ++i) bad += fits(read<T>(input, i)) ? 0 : 1;
     if (bad == 0) continue;
     for (std::int64_t i = from; i < to; ++i) {
-      if (!fits(read<T>(in, i))) return {Code::not_representable, i, 0};
+      if (!fits(read<T>(input, i))) return {Code::not_representable, i, 0};
     }
   }
   return {};
 }
 
 template <class T>
-Status check_integers(Bounds to, const std::byte* in, std::int64_t count) noexcept {
+Status check_integers(Bounds to, const std::byte* input, std::int64_t count) noexcept {
   using Limits = std::numeric_limits<T>;
   const T low = std::is_signed_v<T> && to.low > static_cast<std::int64_t>(Limits::min())
                     ? static_cast<T>(to.low)
@@ -47,48 +47,48 @@ Status check_integers(Bounds to, const std::byte* in, std::int64_t count) noexce
   const T high =
       to.high < static_cast<std::uint64_t>(Limits::max()) ? static_cast<T>(to.high) : Limits::max();
   if (low == Limits::min() && high == Limits::max()) return {};
-  return first_bad<T>(in, count, [&](T x) { return (x >= low) & (x <= high); });
+  return first_bad<T>(input, count, [&](T x) { return (x >= low) & (x <= high); });
 }
 
 template <class T>
-Status check_floats(Bounds to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
-  constexpr double kWhole = 4503599627370496.0;  // 2^52: what is larger has no fraction
+Status check_floats(Bounds to, bool skip_nan, const std::byte* input, std::int64_t count) noexcept {
+  constexpr double kFractionEnd = 4503599627370496.0;  // 2^52: what is larger has no fraction
   const auto low = static_cast<double>(to.low);
-  const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(to.high)));
-  return first_bad<T>(in, count, [=](T given) {
-    const double x = convert<double>(given);
+  const double limit = std::ldexp(1.0, static_cast<int>(std::bit_width(to.high)));
+  return first_bad<T>(input, count, [=](T element) {
+    const double x = convert<double>(element);
     const double size = std::fabs(x);
-    const bool whole = ((size + kWhole) - kWhole == size) | (size >= kWhole);
-    return ((x >= low) & (x < beyond) & whole) | (skip_nan & (x != x));
+    const bool is_whole = ((size + kFractionEnd) - kFractionEnd == size) | (size >= kFractionEnd);
+    return ((x >= low) & (x < limit) & is_whole) | (skip_nan & (x != x));
   });
 }
 
 /// For a To that holds less: what would become infinite does not fit.
 template <class From, class To>
-Status check_finite(const std::byte* in, std::int64_t count) noexcept {
+Status check_finite(const std::byte* input, std::int64_t count) noexcept {
   if constexpr (holds_all<From, To>()) {
     return {};
   } else {
-    return first_bad<From>(in, count, [](From x) { return !overflows<To>(x); });
+    return first_bad<From>(input, count, [](From x) { return !overflows<To>(x); });
   }
 }
 
 template <class From>
-Status check_finite_in(Type to, const std::byte* in, std::int64_t count) noexcept {
-  if (to == Type::f16) return check_finite<From, Half>(in, count);
-  if (to == Type::bf16) return check_finite<From, BFloat>(in, count);
-  return to == Type::f32 ? check_finite<From, float>(in, count) : Status{};
+Status check_finite_in(Type to, const std::byte* input, std::int64_t count) noexcept {
+  if (to == Type::f16) return check_finite<From, Half>(input, count);
+  if (to == Type::bf16) return check_finite<From, BFloat>(input, count);
+  return to == Type::f32 ? check_finite<From, float>(input, count) : Status{};
 }
 
 template <class T>
-Status check_from(Type to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
-  if (is_float(to)) return check_finite_in<T>(to, in, count);
+Status check_from(Type to, bool skip_nan, const std::byte* input, std::int64_t count) noexcept {
+  if (is_float(to)) return check_finite_in<T>(to, input, count);
   if constexpr (std::is_same_v<T, Bool>) {
     return {};
   } else if constexpr (kFloat<T>) {
-    return check_floats<T>(bounds_of(to), skip_nan, in, count);
+    return check_floats<T>(bounds_of(to), skip_nan, input, count);
   } else {
-    return check_integers<T>(bounds_of(to), in, count);
+    return check_integers<T>(bounds_of(to), input, count);
   }
 }
 
@@ -103,9 +103,9 @@ constexpr auto kChecks = all_checks(std::make_index_sequence<kTypes>{});
 
 }  // namespace
 
-Status cast_check(Type from, Type to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
+Status cast_check(Type from, Type to, bool skip_nan, const std::byte* input, std::int64_t count) noexcept {
   if (from == to || (is_float(to) && !may_overflow(from, to))) return {};
-  return kChecks[number(from)](to, skip_nan, in, count);
+  return kChecks[number(from)](to, skip_nan, input, count);
 }
 
 }  // namespace varlen

@@ -11,12 +11,12 @@ namespace varlen {
 #ifdef VARLEN_AVX2
 namespace {
 
-VARLEN_AVX2 inline __m256 widen8(const std::byte* in, Half /*of*/) noexcept {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+VARLEN_AVX2 inline __m256 widen8(const std::byte* input, Half /*of*/) noexcept {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(input)));
 }
 
-VARLEN_AVX2 inline __m256 widen8(const std::byte* in, BFloat /*of*/) noexcept {
-  const __m256i bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+VARLEN_AVX2 inline __m256 widen8(const std::byte* input, BFloat /*of*/) noexcept {
+  const __m256i bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(input)));
   return _mm256_castsi256_ps(_mm256_slli_epi32(bits, 16));
 }
 
@@ -32,32 +32,32 @@ VARLEN_AVX2 inline __m128i narrow8(__m256 x, BFloat /*of*/) noexcept {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i upper = _mm256_srli_epi32(bits, 16);
   const __m256i even = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-  const __m256i near = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), even);
+  const __m256i sum = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), even);
   const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
   const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-  const __m256i all = _mm256_blendv_epi8(_mm256_srli_epi32(near, 16), quiet, is_nan);
+  const __m256i all = _mm256_blendv_epi8(_mm256_srli_epi32(sum, 16), quiet, is_nan);
   return _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
 template <class H>
-VARLEN_AVX2 void widen_run(const std::byte* in, std::int64_t count, const std::byte* /*nan*/,
+VARLEN_AVX2 void widen_run(const std::byte* input, std::int64_t count, const std::byte* /*nan*/,
                            std::byte* out) noexcept {
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    _mm256_storeu_ps(reinterpret_cast<float*>(out + 4 * i), widen8(in + 2 * i, H{}));
+    _mm256_storeu_ps(reinterpret_cast<float*>(out + 4 * i), widen8(input + 2 * i, H{}));
   }
-  for (; i < count; ++i) write(out, i, widen(read<H>(in, i)));
+  for (; i < count; ++i) write(out, i, widen(read<H>(input, i)));
 }
 
 template <class H>
-VARLEN_AVX2 void narrow_run(const std::byte* in, std::int64_t count, const std::byte* /*nan*/,
+VARLEN_AVX2 void narrow_run(const std::byte* input, std::int64_t count, const std::byte* /*nan*/,
                             std::byte* out) noexcept {
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    const __m256 x = _mm256_loadu_ps(reinterpret_cast<const float*>(in + 4 * i));
+    const __m256 x = _mm256_loadu_ps(reinterpret_cast<const float*>(input + 4 * i));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 2 * i), narrow8(x, H{}));
   }
-  for (; i < count; ++i) write(out, i, convert<H>(read<float>(in, i)));
+  for (; i < count; ++i) write(out, i, convert<H>(read<float>(input, i)));
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "support/prefetch.hpp"
-#include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 

@@ -2,10 +2,10 @@
 
 #include "support/dispatch.hpp"
 #include "support/prefetch.hpp"
-#include "varlen/checked.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -17,30 +17,29 @@ constexpr std::int64_t kPrefetchBytes = 512;
 constexpr std::int64_t kLine = 64;
 
 /// Rows [from, to) of the output, which begin at `out`.
-VARLEN_LOOP void interleave_part(const Part* parts, std::int64_t n, std::int64_t width, Offsets interleaved,
+VARLEN_LOOP void interleave_part(const Part* parts, std::int64_t n, std::int64_t width, Offsets result,
                                  std::int64_t from, std::int64_t to, std::byte* out) noexcept {
   const std::byte* const stop = out + (to - from) * width;
-  std::int64_t i =
-      std::upper_bound(interleaved.ends, interleaved.ends + interleaved.count, from) - interleaved.ends;
-  std::int64_t skipped = from - interleaved.start(i);  // not 0 where a chunk begins inside a sequence
+  std::int64_t i = std::upper_bound(result.ends, result.ends + result.count, from) - result.ends;
+  std::int64_t skip = from - result.start(i);  // not 0 where a chunk begins inside a sequence
   while (out < stop) {
     for (std::int64_t p = 0; p < n; ++p) {
       const std::byte* const data = parts[p].data;
-      const Offsets level{parts[p].ends, interleaved.count};
-      const std::int64_t rows = level.length(i) - skipped;
+      const Offsets level{parts[p].ends, result.count};
+      const std::int64_t rows = level.length(i) - skip;
       if (rows <= 0) {
-        skipped = -rows;
+        skip = -rows;
         continue;
       }
-      const std::byte* const in = data + (level.start(i) + skipped) * width;
-      skipped = 0;
-      const std::int64_t room = std::min(stop - out, data + level.total() * width - in);
+      const std::byte* const input = data + (level.start(i) + skip) * width;
+      skip = 0;
+      const std::int64_t room = std::min(stop - out, data + level.total() * width - input);
       const std::int64_t bytes = std::min(rows * width, stop - out);
-      for (std::int64_t line = 0; line < kPrefetchBytes; line += kLine) prefetch(in + bytes, line, 1);
-      if (bytes < kOverMost && bytes + kOver <= room) {
-        copy_over(out, in, bytes);
+      for (std::int64_t line = 0; line < kPrefetchBytes; line += kLine) prefetch(input + bytes, line, 1);
+      if (bytes < kOverMost && bytes + kWideBytes <= room) {
+        copy_over(out, input, bytes);
       } else {
-        copy_bytes(out, in, bytes);
+        copy_bytes(out, input, bytes);
       }
       out += bytes;
     }
@@ -64,15 +63,15 @@ Status interleave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out)
   return {};
 }
 
-void interleave(const Part* parts, std::int64_t n, std::int64_t width, Offsets interleaved,
+void interleave(const Part* parts, std::int64_t n, std::int64_t width, Offsets result,
                 std::byte* out) noexcept {
-  const std::int64_t total = interleaved.total();
+  const std::int64_t total = result.total();
   if (total == 0 || width == 0) return;
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
-    best<interleave_part>(parts, n, width, interleaved, from, to, out + from * width);
+    best<interleave_part>(parts, n, width, result, from, to, out + from * width);
   });
 }
 

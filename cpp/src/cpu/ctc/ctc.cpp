@@ -34,7 +34,7 @@ void ctc_loss(const CtcJob& job, const WorkShares& shares, std::byte* scratch, s
               std::byte* gradient) noexcept {
   const CtcTable& table = VARLEN_BEST(kCtc);
   const auto run = job.type == Type::f32 ? table.run32 : table.run64;
-  by_work(shares, scratch, [&](Range some, std::byte* own) { run(job, some, own, losses, gradient); });
+  by_work(shares, scratch, [&](Range share, std::byte* own) { run(job, share, own, losses, gradient); });
 }
 
 }  // namespace varlen

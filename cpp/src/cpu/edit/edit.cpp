@@ -22,7 +22,7 @@ struct Slot {
 };
 
 struct Keys {
-  const std::int64_t* at;
+  const std::int64_t* cursor;
   std::int64_t count;
 };
 
@@ -69,13 +69,13 @@ struct Pair {
 
 /// What both sides begin and end with costs nothing.
 void trim(Keys& a, Keys& b) noexcept {
-  while (a.count > 0 && b.count > 0 && a.at[0] == b.at[0]) {
-    ++a.at;
-    ++b.at;
+  while (a.count > 0 && b.count > 0 && a.cursor[0] == b.cursor[0]) {
+    ++a.cursor;
+    ++b.cursor;
     --a.count;
     --b.count;
   }
-  while (a.count > 0 && b.count > 0 && a.at[a.count - 1] == b.at[b.count - 1]) {
+  while (a.count > 0 && b.count > 0 && a.cursor[a.count - 1] == b.cursor[b.count - 1]) {
     --a.count;
     --b.count;
   }
@@ -105,22 +105,22 @@ struct Column {
 
   /// By how much the last of some rows is more than what is above the first.
   [[nodiscard]] std::int64_t change(std::int64_t rows) const noexcept {
-    const Word there = rows >= kBits ? ~Word{0} : rows <= 0 ? 0 : (Word{1} << rows) - 1;
-    return std::popcount(up & there) - std::popcount(down & there);
+    const Word mask = rows >= kBits ? ~Word{0} : rows <= 0 ? 0 : (Word{1} << rows) - 1;
+    return std::popcount(up & mask) - std::popcount(down & mask);
   }
 };
 
 /// Numbers of the keys of a side: from `low` on, those of its masks. Keys are checked where they are read,
 /// for another thread may write them: what is no number has that of no key, `limit`.
 template <class Id>
-struct Numbered {
-  const Id* at;
+struct Numbering {
+  const Id* cursor;
   std::int64_t count;
   Word low;
   Word limit;
 
   [[nodiscard]] std::int64_t operator[](std::int64_t k) const noexcept {
-    const Word id = static_cast<Word>(at[k]) - low;
+    const Word id = static_cast<Word>(cursor[k]) - low;
     return static_cast<std::int64_t>(id < limit ? id : limit);
   }
 };
@@ -143,24 +143,24 @@ class Distances {
   /// Those of the pairs, into `out`. Short ones go along their texts two by two, so that none waits for
   /// itself.
   template <class PairOf>
-  void of(Range some, PairOf pair_of, std::int64_t* out) noexcept {
-    std::int64_t waiting = -1;
+  void measure(Range share, PairOf pair_of, std::int64_t* out) noexcept {
+    std::int64_t partner = -1;
     Pair first{};
-    for (std::int64_t i = some.begin; i < some.end; ++i) {
+    for (std::int64_t i = share.begin; i < share.end; ++i) {
       const Pair pair = shorter(pair_of(i));
       if (pair.pattern.count == 0 || pair.text.count == 0) {
         out[i] = pair.pattern.count + pair.text.count;
       } else if (job_.range == 0 || pair.pattern.count > kBits) {
-        out[i] = alone(pair);
-      } else if (waiting < 0) {
-        waiting = i;
+        out[i] = measure_one(pair);
+      } else if (partner < 0) {
+        partner = i;
         first = pair;
       } else {
-        two(first, pair, out[waiting], out[i]);
-        waiting = -1;
+        two(first, pair, out[partner], out[i]);
+        partner = -1;
       }
     }
-    if (waiting >= 0) out[waiting] = alone(first);
+    if (partner >= 0) out[partner] = measure_one(first);
   }
 
  private:
@@ -170,10 +170,10 @@ class Distances {
   }
 
   [[nodiscard]] Slot& slot_of(std::int64_t key) const noexcept {
-    auto at = static_cast<std::int64_t>((static_cast<Word>(key) * 0x9E3779B97F4A7C15U) >> shift_);
+    auto cursor = static_cast<std::int64_t>((static_cast<Word>(key) * 0x9E3779B97F4A7C15U) >> shift_);
     const std::int64_t last = (std::int64_t{1} << (kBits - shift_)) - 1;
-    while (slots_[at].stamp == stamp_ && slots_[at].key != key) at = (at + 1) & last;
-    return slots_[at];
+    while (slots_[cursor].stamp == stamp_ && slots_[cursor].key != key) cursor = (cursor + 1) & last;
+    return slots_[cursor];
   }
 
   /// Keys as numbers of the distinct ones of the pattern; one more for those that are not there.
@@ -185,13 +185,13 @@ class Distances {
     shift_ = static_cast<unsigned>(std::countl_zero(static_cast<Word>(slots_for(pattern.count)))) + 1;
     std::int32_t distinct = 0;
     for (std::int64_t k = 0; k < pattern.count; ++k) {
-      const std::int64_t key = pattern.at[k];
+      const std::int64_t key = pattern.cursor[k];
       Slot& slot = slot_of(key);
       if (slot.stamp != stamp_) slot = {key, stamp_, distinct++};
       pattern_ids_[k] = slot.id;
     }
     for (std::int64_t j = 0; j < text.count; ++j) {
-      const std::int64_t key = text.at[j];
+      const std::int64_t key = text.cursor[j];
       const Slot& slot = slot_of(key);
       const bool is_there = slot.stamp == stamp_ && !(job_.mixed_signs && key < 0);
       text_ids_[j] = is_there ? slot.id : distinct;
@@ -206,37 +206,37 @@ class Distances {
     return pair;
   }
 
-  [[nodiscard]] Numbered<std::int64_t> as_numbers(const Keys& keys) const noexcept {
-    return {keys.at, keys.count, static_cast<Word>(job_.low), static_cast<Word>(job_.range)};
+  [[nodiscard]] Numbering<std::int64_t> as_numbers(const Keys& keys) const noexcept {
+    return {keys.cursor, keys.count, static_cast<Word>(job_.low), static_cast<Word>(job_.range)};
   }
 
-  std::int64_t alone(const Pair& pair) noexcept {
+  std::int64_t measure_one(const Pair& pair) noexcept {
     if (job_.range > 0) return across(as_numbers(pair.pattern), as_numbers(pair.text));
     number(pair.pattern, pair.text);
-    const auto none = static_cast<Word>(pair.pattern.count);
-    return across(Numbered<std::int32_t>{pattern_ids_, pair.pattern.count, 0, none},
-                  Numbered<std::int32_t>{text_ids_, pair.text.count, 0, none});
+    const auto sentinel = static_cast<Word>(pair.pattern.count);
+    return across(Numbering<std::int32_t>{pattern_ids_, pair.pattern.count, 0, sentinel},
+                  Numbering<std::int32_t>{text_ids_, pair.text.count, 0, sentinel});
   }
 
   /// Two pairs whose patterns are a word each, and whose keys are numbers.
   void two(const Pair& one, const Pair& other, std::int64_t& distance, std::int64_t& its_distance) noexcept {
-    const std::array<Numbered<std::int64_t>, 2> patterns{as_numbers(one.pattern), as_numbers(other.pattern)};
-    const std::array<Numbered<std::int64_t>, 2> texts{as_numbers(one.text), as_numbers(other.text)};
+    const std::array<Numbering<std::int64_t>, 2> patterns{as_numbers(one.pattern), as_numbers(other.pattern)};
+    const std::array<Numbering<std::int64_t>, 2> texts{as_numbers(one.text), as_numbers(other.text)};
     for (std::size_t p = 0; p < 2; ++p) {
       Word* const masks = masks_ + p;
       for (std::int64_t k = 0; k < patterns[p].count; ++k) masks[patterns[p][k] * 2] |= Word{1} << k;
     }
     Column column;
     Column its_column;
-    const std::int64_t both = std::min(texts[0].count, texts[1].count);
-    for (std::int64_t j = 0; j < both; ++j) {
+    const std::int64_t common = std::min(texts[0].count, texts[1].count);
+    for (std::int64_t j = 0; j < common; ++j) {
       static_cast<void>(column.step(masks_[texts[0][j] * 2], 1U));
       static_cast<void>(its_column.step(masks_[texts[1][j] * 2 + 1], 1U));
     }
-    for (std::int64_t j = both; j < texts[0].count; ++j) {
+    for (std::int64_t j = common; j < texts[0].count; ++j) {
       static_cast<void>(column.step(masks_[texts[0][j] * 2], 1U));
     }
-    for (std::int64_t j = both; j < texts[1].count; ++j) {
+    for (std::int64_t j = common; j < texts[1].count; ++j) {
       static_cast<void>(its_column.step(masks_[texts[1][j] * 2 + 1], 1U));
     }
     for (std::size_t p = 0; p < 2; ++p) {
@@ -248,7 +248,7 @@ class Distances {
   }
 
   template <class Id>
-  std::int64_t across(const Numbered<Id>& pattern, const Numbered<Id>& text) noexcept {
+  std::int64_t across(const Numbering<Id>& pattern, const Numbering<Id>& text) noexcept {
     // The first row of the table counts the rows of the text; down its last column the blocks say the rest.
     const std::int64_t blocks = blocks_of(pattern.count);
     if (blocks == 1) return text.count + strip<1, true>(pattern, 0, text);
@@ -264,8 +264,8 @@ class Distances {
 
   /// `width` blocks of rows from `begin` on, along the text: by how much the last column changes down them.
   /// Only: there are no others.
-  template <std::int64_t width, bool only, class Id>
-  std::int64_t strip(const Numbered<Id>& pattern, std::int64_t begin, const Numbered<Id>& text) noexcept {
+  template <std::int64_t width, bool is_only, class Id>
+  std::int64_t strip(const Numbering<Id>& pattern, std::int64_t begin, const Numbering<Id>& text) noexcept {
     const std::int64_t rows = std::min(width * kBits, pattern.count - begin);
     for (std::int64_t k = 0; k < rows; ++k) {
       masks_[pattern[begin + k] * width + k / kBits] |= Word{1} << (k % kBits);
@@ -273,9 +273,9 @@ class Distances {
     std::array<Column, width> columns;
     for (std::int64_t j = 0; j < text.count; ++j) {
       const Word* const equal = masks_ + text[j] * width;
-      unsigned carry = only ? 1U : carries_[j];
+      unsigned carry = is_only ? 1U : carries_[j];
       for (std::size_t b = 0; b < width; ++b) carry = columns[b].step(equal[b], carry);
-      if constexpr (!only) carries_[j] = static_cast<std::uint8_t>(carry);
+      if constexpr (!is_only) carries_[j] = static_cast<std::uint8_t>(carry);
     }
     for (std::int64_t k = 0; k < rows; ++k) masks_[pattern[begin + k] * width + k / kBits] = 0;
     std::int64_t change = 0;
@@ -302,18 +302,18 @@ constexpr std::int64_t kEdit = std::int64_t{1} << 32;
 constexpr std::int64_t kSubstitution = kEdit + 1;
 
 /// Distance and substitutions of a pair, by rows of the plain table; `row` holds b.count + 1 numbers.
-std::int64_t counted(Keys a, Keys b, bool mixed_signs, std::int64_t* row) noexcept {
+std::int64_t count_edits(Keys a, Keys b, bool mixed_signs, std::int64_t* row) noexcept {
   if (!mixed_signs) trim(a, b);
   for (std::int64_t j = 0; j <= b.count; ++j) row[j] = j * kEdit;
   for (std::int64_t i = 0; i < a.count; ++i) {
-    const std::int64_t key = a.at[i];
+    const std::int64_t key = a.cursor[i];
     const bool never = mixed_signs && key < 0;
     std::int64_t corner = row[0];
     std::int64_t left = corner + kEdit;
     row[0] = left;
     for (std::int64_t j = 0; j < b.count; ++j) {
-      const bool same = key == b.at[j] && !never;
-      const std::int64_t through = corner + (same ? 0 : kSubstitution);
+      const bool is_same = key == b.cursor[j] && !never;
+      const std::int64_t through = corner + (is_same ? 0 : kSubstitution);
       corner = row[j + 1];
       left = std::min(through, std::min(corner, left) + kEdit);
       row[j + 1] = left;
@@ -366,10 +366,10 @@ void find_range(EditJob& job) noexcept {
   const std::int64_t b_count = job.b.total();
   if (job.mixed_signs || a_count == 0 || b_count == 0) return;
   // Masks that fit a second cache, and are cleared in less time than the keys are numbered in.
-  const std::int64_t most = std::min<std::int64_t>(8192, 256 + (a_count + b_count) / 8);
+  const std::int64_t cap = std::min<std::int64_t>(8192, 256 + (a_count + b_count) / 8);
   // Small numbers from 0 on show by their bits, which are had sooner than their ends.
   const Word bits = bits_of(job.a_keys, a_count) | bits_of(job.b_keys, b_count);
-  if (bits < static_cast<Word>(most)) {
+  if (bits < static_cast<Word>(cap)) {
     job.low = 0;
     job.range = static_cast<std::int64_t>(bits) + 1;
     return;
@@ -379,7 +379,7 @@ void find_range(EditJob& job) noexcept {
   all.see(job.b_keys, b_count);
   const std::int64_t low = all.low;
   const Word range = static_cast<Word>(all.high) - static_cast<Word>(low);
-  if (range >= static_cast<Word>(most)) return;
+  if (range >= static_cast<Word>(cap)) return;
   job.low = low;
   job.range = static_cast<std::int64_t>(range) + 1;
 }
@@ -391,42 +391,42 @@ WorkShares edit_shares(const EditJob& job) noexcept {
         const std::int64_t m = job.a.length(i);
         const std::int64_t n = job.b.length(i);
         // Bytes that could be moved in the time of a step of 3 ns, of a cell of 1 ns, of looking a key up.
-        return job.counted ? 8 * m * n + 64
-                           : 32 * std::min(blocks_of(m) * n, blocks_of(n) * m) + 32 * (m + n);
+        return job.wants_counts ? 8 * m * n + 64
+                                : 32 * std::min(blocks_of(m) * n, blocks_of(n) * m) + 32 * (m + n);
       },
       [&](std::int64_t i) {
-        return job.counted ? (job.b.length(i) + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))
-                           : Room(longest_of(job, i), job.range).bytes;
+        return job.wants_counts ? (job.b.length(i) + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))
+                                : Room(longest_of(job, i), job.range).bytes;
       });
 }
 
 void edit_distance(const EditJob& job, const WorkShares& shares, std::byte* scratch, std::int64_t* distances,
                    std::int64_t* counts) noexcept {
-  by_work(shares, scratch, [&](Range some, std::byte* own) {
+  by_work(shares, scratch, [&](Range share, std::byte* own) {
     const auto keys_of = [](Offsets level, const std::int64_t* keys, std::int64_t i) {
       return Keys{keys + level.start(i), level.length(i)};
     };
-    if (job.counted) {
-      for (std::int64_t i = some.begin; i < some.end; ++i) {
+    if (job.wants_counts) {
+      for (std::int64_t i = share.begin; i < share.end; ++i) {
         const Keys a = keys_of(job.a, job.a_keys, i);
         const Keys b = keys_of(job.b, job.b_keys, i);
-        const std::int64_t both = counted(a, b, job.mixed_signs, reinterpret_cast<std::int64_t*>(own));
-        const std::int64_t edits = both / kEdit;
-        const std::int64_t substitutions = both % kEdit;
-        const std::int64_t more = a.count - b.count;  // insertions less deletions
+        const std::int64_t common = count_edits(a, b, job.mixed_signs, reinterpret_cast<std::int64_t*>(own));
+        const std::int64_t edits = common / kEdit;
+        const std::int64_t substitutions = common % kEdit;
+        const std::int64_t surplus = a.count - b.count;  // insertions less deletions
         distances[i] = edits;
         counts[3 * i] = substitutions;
-        counts[3 * i + 1] = (edits - substitutions + more) / 2;
-        counts[3 * i + 2] = (edits - substitutions - more) / 2;
+        counts[3 * i + 1] = (edits - substitutions + surplus) / 2;
+        counts[3 * i + 2] = (edits - substitutions - surplus) / 2;
       }
     } else {
       std::int64_t longest = 0;
-      for (std::int64_t i = some.begin; i < some.end; ++i) longest = std::max(longest, longest_of(job, i));
+      for (std::int64_t i = share.begin; i < share.end; ++i) longest = std::max(longest, longest_of(job, i));
       Distances pairs(job, longest, own);
       const auto pair_of = [&](std::int64_t i) {
         return Pair{keys_of(job.a, job.a_keys, i), keys_of(job.b, job.b_keys, i)};
       };
-      pairs.of(some, pair_of, distances);
+      pairs.measure(share, pair_of, distances);
     }
   });
 }

@@ -9,41 +9,41 @@ namespace varlen {
 namespace {
 
 /// A row goes where the next kept one is to stand, and counts where it is one: no branch that could be
-/// guessed wrong. `gone` says whether it equals a token.
-template <class T, class Gone>
-std::int64_t erase_where(const T* values, Offsets level, Erased from, T* out, std::int64_t* ends,
-                         Gone gone) noexcept {
-  std::int64_t kept = from.kept;
+/// guessed wrong. `matches` says whether it equals a token.
+template <class T, class IsErased>
+std::int64_t erase_where(const T* values, Offsets level, EraseProgress from, T* out, std::int64_t* ends,
+                         IsErased matches) noexcept {
+  std::int64_t rows_kept = from.rows_kept;
   std::int64_t row = from.row;
   for (std::int64_t i = from.sequence; i < level.count; ++i) {
     for (const std::int64_t end = level.end(i); row < end; ++row) {
       const T value = values[row];
-      out[kept] = value;
-      kept += gone(value) ? 0 : 1;
+      out[rows_kept] = value;
+      rows_kept += matches(value) ? 0 : 1;
     }
-    ends[i] = kept;
+    ends[i] = rows_kept;
   }
-  return kept;
+  return rows_kept;
 }
 
 template <class T, std::size_t N>
-std::int64_t erase_few_tokens(const T* values, Offsets level, Erased from, const T* tokens, T* out,
+std::int64_t erase_few_tokens(const T* values, Offsets level, EraseProgress from, const T* tokens, T* out,
                               std::int64_t* ends) noexcept {
   std::array<T, N> all;
   std::copy(tokens, tokens + N, all.begin());
   return erase_where(values, level, from, out, ends, [all](T value) {
-    bool gone = false;
-    for (std::size_t k = 0; k < N; ++k) gone |= value == all[k];
-    return gone;
+    bool matches = false;
+    for (std::size_t k = 0; k < N; ++k) matches |= value == all[k];
+    return matches;
   });
 }
 
 template <class T>
-std::int64_t erase_as(const Rows& rows, Offsets level, const std::byte* named, std::int64_t n, std::byte* to,
-                      std::int64_t* ends) noexcept {
-  const Erased from = erase_wide(rows, level, named, n, to, ends);
+std::int64_t erase_as(const Rows& rows, Offsets level, const std::byte* token_bytes, std::int64_t n,
+                      std::byte* to, std::int64_t* ends) noexcept {
+  const EraseProgress from = erase_wide(rows, level, token_bytes, n, to, ends);
   const auto* const values = reinterpret_cast<const T*>(rows.data);
-  const auto* const tokens = reinterpret_cast<const T*>(named);
+  const auto* const tokens = reinterpret_cast<const T*>(token_bytes);
   auto* const out = reinterpret_cast<T*>(to);
   switch (n) {
     case 0:
@@ -59,13 +59,13 @@ std::int64_t erase_as(const Rows& rows, Offsets level, const std::byte* named, s
     default:
       return erase_where(values, level, from, out, ends, [tokens, n](T value) {
         // The last token that is not above the value, found in steps that halve.
-        const T* at = tokens;
+        const T* token = tokens;
         for (std::int64_t left = n; left > 1;) {
           const std::int64_t half = left / 2;
-          at = at[half] <= value ? at + half : at;
+          token = token[half] <= value ? token + half : token;
           left -= half;
         }
-        return *at == value;
+        return *token == value;
       });
   }
 }

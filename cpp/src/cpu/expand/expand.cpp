@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "support/dispatch.hpp"
-#include "support/once.hpp"
+#include "support/read_once.hpp"
 #include "support/writers.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pad.hpp"
@@ -25,7 +25,7 @@ struct Share {
 
   /// body(i, [begin, end)) for each sequence i that has rows here.
   template <class Body>
-  void each(Body body) const noexcept {
+  void visit(Body body) const noexcept {
     const std::int64_t* const ends = level.ends;
     std::int64_t i = first();
     for (std::int64_t row = rows.begin; row < rows.end; ++i) {
@@ -47,17 +47,17 @@ void by_share(Offsets level, std::int64_t width, Body body) noexcept {
 
 /// A row of W <= 8 bytes, as often as a vector holds it.
 template <int W>
-Vec repeated(const std::byte* row) noexcept {
+Vec repeat(const std::byte* row) noexcept {
   using Two = std::uint64_t __attribute__((vector_size(16)));
   std::uint64_t x = 0;
   std::memcpy(&x, row, W);
   for (int bits = 8 * W; bits < 64; bits *= 2) x |= x << bits;
-  const Two both = Two{} + x;
-  return reinterpret_cast<Vec>(both);
+  const Two pair = Two{} + x;
+  return reinterpret_cast<Vec>(pair);
 }
 
-/// Rows that repeat within kOver bytes: vectors run over the end of a sequence, and the next writes there
-/// again. One pair of them is written whatever the length, so that no branch waits for short ones.
+/// Rows that repeat within kWideBytes bytes: vectors run over the end of a sequence, and the next writes
+/// there again. One pair of them is written whatever the length, so that no branch waits for short ones.
 template <int W>
 void expand_short(const Share& share, const std::byte* rows, std::byte* out) noexcept {
   const std::int64_t* const ends = share.level.ends;
@@ -70,21 +70,21 @@ void expand_short(const Share& share, const std::byte* rows, std::byte* out) noe
       first = load(from);
       second = load(from + (W - 16));
     } else {
-      first = second = repeated<W>(from);
+      first = second = repeat<W>(from);
     }
     const std::int64_t end = std::min(share.rows.end, ends[i]);
     std::byte* const to = out + row * W;
     const std::int64_t bytes = (end - row) * W;
     row = end;
-    if (limit - to >= bytes + kOver) {
-      std::int64_t at = 0;
+    if (limit - to >= bytes + kWideBytes) {
+      std::int64_t position = 0;
       do {
-        store(to + at, first);
-        store(to + at + 16, second);
-        at += kOver;
-      } while (at < bytes);
+        store(to + position, first);
+        store(to + position + 16, second);
+        position += kWideBytes;
+      } while (position < bytes);
     } else {
-      for (std::int64_t at = 0; at < bytes; at += W) std::memcpy(to + at, from, W);
+      for (std::int64_t position = 0; position < bytes; position += W) std::memcpy(to + position, from, W);
     }
   }
 }
@@ -107,10 +107,10 @@ template <class Body>
   for (std::int64_t row = share.rows.begin; row < share.rows.end;) {
     const Range block{row, std::min(share.rows.end, row + kBlock)};
     for (;; ++i) {
-      const Sources same = Sources{} + reinterpret_cast<std::uintptr_t>(rows + i * width);
+      const Sources addresses = Sources{} + reinterpret_cast<std::uintptr_t>(rows + i * width);
       const std::int64_t end = std::min(block.end, ends[i]);
       do {
-        std::memcpy(sources + (row - block.begin), &same, sizeof same);
+        std::memcpy(sources + (row - block.begin), &addresses, sizeof addresses);
         row += kAtOnce;
       } while (row < end);
       row = end;
@@ -120,21 +120,21 @@ template <class Body>
   }
 }
 
-/// Rows of kOver to kFromSources bytes.
+/// Rows of kWideBytes to kFromSources bytes.
 VARLEN_LOOP void expand_medium(const Share& share, const std::byte* rows, std::int64_t width,
                                std::byte* out) noexcept {
   by_sources(share, rows, width, [&](const std::byte* const* sources, Range block) {
     std::byte* to = out + block.begin * width;
     for (std::int64_t r = 0; r < block.size(); ++r, to += width) {
-      for (std::int64_t at = 0; at < width - kOver; at += kOver)
-        detail::move_fixed<kOver>(to + at, sources[r] + at);
-      detail::move_fixed<kOver>(to + width - kOver, sources[r] + width - kOver);
+      for (std::int64_t position = 0; position < width - kWideBytes; position += kWideBytes)
+        detail::move_fixed<kWideBytes>(to + position, sources[r] + position);
+      detail::move_fixed<kWideBytes>(to + width - kWideBytes, sources[r] + width - kWideBytes);
     }
   });
 }
 
 // Vectors of a row that stay in registers while it is repeated.
-constexpr std::int64_t kHeld = 12;
+constexpr std::int64_t kRegisters = 12;
 
 /// Rows of Vectors - 2 to Vectors vectors, which are read once a sequence. Measured on 15 MB of rows of 384
 /// bytes: 0.8 of the time of a copy a row.
@@ -143,25 +143,26 @@ VARLEN_LOOP void expand_held(const Share& share, const std::byte* rows, std::int
                              std::byte* out) noexcept {
   const std::int64_t* const ends = share.level.ends;
   const auto place = [width](int v) __attribute__((always_inline)) {
-    return v < Vectors - 2 ? v * kOver : std::min(v * kOver, width - kOver);  // the last may lap over
+    return v < Vectors - 2 ? v * kWideBytes
+                           : std::min(v * kWideBytes, width - kWideBytes);  // the last may lap over
   };
   std::int64_t row = share.rows.begin;
   std::byte* to = out + row * width;
   for (std::int64_t i = share.first(); row < share.rows.end; ++i) {
     const std::byte* const from = rows + i * width;
-    Wide held[Vectors];
+    Wide vectors[Vectors];
 #pragma GCC unroll 16
-    for (int v = 0; v < Vectors; ++v) std::memcpy(&held[v], from + place(v), kOver);
+    for (int v = 0; v < Vectors; ++v) std::memcpy(&vectors[v], from + place(v), kWideBytes);
     for (const std::int64_t end = std::min(share.rows.end, ends[i]); row < end; ++row, to += width) {
 #pragma GCC unroll 16
-      for (int v = 0; v < Vectors; ++v) std::memcpy(to + place(v), &held[v], kOver);
+      for (int v = 0; v < Vectors; ++v) std::memcpy(to + place(v), &vectors[v], kWideBytes);
     }
   }
 }
 
 /// Rows of any other width.
 void expand_long(const Share& share, const std::byte* rows, std::int64_t width, std::byte* out) noexcept {
-  share.each([&](std::int64_t i, Range mine) {
+  share.visit([&](std::int64_t i, Range mine) {
     const std::byte* const row = rows + i * width;
     for (std::int64_t r = mine.begin; r < mine.end; ++r) copy_exact(out + r * width, row, width);
   });
@@ -192,9 +193,9 @@ void expand_past(const Share& share, Rows rows, std::byte* out) noexcept {
     return;
   }
   const std::byte* const end = rows.data + rows.count * width;
-  const Pattern none(nullptr, 0);
-  PastCaches to(out + share.rows.begin * width, out + share.rows.end * width, none);
-  share.each([&](std::int64_t i, Range mine) {
+  const Pattern blank(nullptr, 0);
+  PastCaches to(out + share.rows.begin * width, out + share.rows.end * width, blank);
+  share.visit([&](std::int64_t i, Range mine) {
     const std::byte* const row = rows.data + i * width;
     for (std::int64_t r = mine.begin; r < mine.end; ++r) to.copy(row, width, rows.data, end);
   });
@@ -223,12 +224,13 @@ void expand(Offsets level, Rows rows, std::byte* out) noexcept {
         return expand_short<32>(share, rows.data, out);
       default:
         if (past) return expand_past(share, rows, out);
-        if (width < kOver || width > kHeld * kOver) return expand_long(share, rows.data, width, out);
+        if (width < kWideBytes || width > kRegisters * kWideBytes)
+          return expand_long(share, rows.data, width, out);
         if (width <= kFromSources) return best<expand_medium>(share, rows.data, width, out);
-        if (width <= 6 * kOver) return best<expand_held<6>>(share, rows.data, width, out);
-        if (width <= 8 * kOver) return best<expand_held<8>>(share, rows.data, width, out);
-        if (width <= 10 * kOver) return best<expand_held<10>>(share, rows.data, width, out);
-        best<expand_held<kHeld>>(share, rows.data, width, out);
+        if (width <= 6 * kWideBytes) return best<expand_held<6>>(share, rows.data, width, out);
+        if (width <= 8 * kWideBytes) return best<expand_held<8>>(share, rows.data, width, out);
+        if (width <= 10 * kWideBytes) return best<expand_held<10>>(share, rows.data, width, out);
+        best<expand_held<kRegisters>>(share, rows.data, width, out);
     }
   });
 }
@@ -237,10 +239,11 @@ void expand_end(Offsets level, Rows rows, bool last, std::byte* out) noexcept {
   const std::int64_t width = rows.width;
   if (width <= 0) return;
   by_share(level, width, [&](const Share& share) {
-    share.each([&](std::int64_t i, Range mine) {
-      const std::int64_t at = last ? level.end(i) - 1 : level.start(i);
+    share.visit([&](std::int64_t i, Range mine) {
+      const std::int64_t position = last ? level.end(i) - 1 : level.start(i);
       std::memset(out + mine.begin * width, 0, static_cast<std::size_t>(mine.size() * width));
-      if (at >= mine.begin && at < mine.end) copy_exact(out + at * width, rows.data + i * width, width);
+      if (position >= mine.begin && position < mine.end)
+        copy_exact(out + position * width, rows.data + i * width, width);
     });
   });
 }
@@ -250,14 +253,14 @@ void expand_which(Offsets level, const std::byte* rows, std::int64_t columns, st
   const std::int64_t width = columns * size;
   if (width <= 0) return;
   by_share(level, width, [&](const Share& share) {
-    share.each([&](std::int64_t i, Range mine) {
+    share.visit([&](std::int64_t i, Range mine) {
       std::memset(out + mine.begin * width, 0, static_cast<std::size_t>(mine.size() * width));
       for (std::int64_t c = 0; c < columns; ++c) {
         const std::int64_t place = read_once(which + i * columns + c);
         if (!is_inside(place, level.length(i))) continue;
-        const std::int64_t at = level.start(i) + place;
-        if (at < mine.begin || at >= mine.end) continue;
-        const std::int64_t to = at * width + c * size;
+        const std::int64_t position = level.start(i) + place;
+        if (position < mine.begin || position >= mine.end) continue;
+        const std::int64_t to = position * width + c * size;
         std::memcpy(out + to, rows + (i * columns + c) * size, static_cast<std::size_t>(size));
       }
     });

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -42,9 +42,9 @@ Status open_file(const char* path, int& fd, FileId& id) noexcept {
   if (fd < 0) return io_error(-1);
   struct stat info {};
   if (::fstat(fd, &info) != 0) {
-    const Status failed = io_error(-1);
+    const Status failure = io_error(-1);
     close_file(fd);
-    return failed;
+    return failure;
   }
   if (!S_ISREG(info.st_mode)) {
     close_file(fd);
@@ -104,16 +104,16 @@ Status read_ranges(int fd, std::int64_t base, const std::int64_t* begins, const 
 }
 
 Status map_file(int fd, std::int64_t size, const std::byte*& data) noexcept {
-  void* at = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_PRIVATE, fd, 0);
-  if (at == MAP_FAILED) return io_error(-1);
-  data = static_cast<const std::byte*>(at);
+  void* address = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) return io_error(-1);
+  data = static_cast<const std::byte*>(address);
   return {};
 }
 
 Status map_shared(int fd, std::int64_t size, std::byte*& data) noexcept {
-  void* at = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (at == MAP_FAILED) return io_error(-1);
-  data = static_cast<std::byte*>(at);
+  void* address = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (address == MAP_FAILED) return io_error(-1);
+  data = static_cast<std::byte*>(address);
   return {};
 }
 

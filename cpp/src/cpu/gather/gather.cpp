@@ -5,9 +5,9 @@
 
 #include "support/dispatch.hpp"
 #include "support/prefetch.hpp"
-#include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -30,10 +30,10 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
   const std::int64_t last = std::lower_bound(ends + first, ends + n, to) - ends;
   const std::byte* const stop = out + (to - from) * width;
   const std::int64_t mean = (to - from) * width / (last + 1 - first);
-  std::int64_t done = from;
+  std::int64_t cursor = from;
   // Inlined, or they would be compiled for the baseline.
   const auto run = [&](auto vectors) __attribute__((always_inline)) {
-    constexpr std::int64_t kWhole = decltype(vectors)::value * kOver;
+    constexpr std::int64_t kVectorBytes = decltype(vectors)::value * kWideBytes;
     const bool is_long = mean >= kAheadBytes / 2;
     with_prefetch(
         first, last + 1, is_long ? kAheadLongRows : kPrefetchRows,
@@ -43,34 +43,34 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
           prefetch(values.data, ranges[k].begin, width, 64);
           if (!is_long) return;
           const std::int64_t bytes = std::min(ranges[k].size() * width, kAheadBytes);
-          for (std::int64_t at = 128; at < bytes; at += 64) {
-            prefetch(values.data, ranges[k].begin, width, static_cast<std::uintptr_t>(at));
+          for (std::int64_t place = 128; place < bytes; place += 64) {
+            prefetch(values.data, ranges[k].begin, width, static_cast<std::uintptr_t>(place));
           }
         },
         [&](std::int64_t k) __attribute__((always_inline)) {
-          const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
+          const std::int64_t skip = cursor - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
           const std::int64_t end = std::min(ends[k], to);
-          const std::int64_t bytes = (end - done) * width;
-          const std::byte* in = values.data + (ranges[k].begin + skipped) * width;
-          const std::int64_t room = std::min(stop - out, values_end - in);
-          if (bytes <= kWhole && kWhole <= room) {
-            copy_over(out, in, kWhole);
-          } else if (bytes < kOverMost && bytes + kOver <= room) {
-            copy_over(out, in, bytes);
+          const std::int64_t bytes = (end - cursor) * width;
+          const std::byte* input = values.data + (ranges[k].begin + skip) * width;
+          const std::int64_t room = std::min(stop - out, values_end - input);
+          if (bytes <= kVectorBytes && kVectorBytes <= room) {
+            copy_over(out, input, kVectorBytes);
+          } else if (bytes < kOverMost && bytes + kWideBytes <= room) {
+            copy_over(out, input, bytes);
           } else if (bytes < kFoursMost && bytes + kOverFours <= room) {
-            copy_fours(out, in, bytes);
+            copy_fours(out, input, bytes);
           } else {
-            copy_bytes(out, in, bytes);
+            copy_bytes(out, input, bytes);
           }
           out += bytes;
-          done = end;
+          cursor = end;
         });
   };
-  if (mean <= kOver / 2) {
+  if (mean <= kWideBytes / 2) {
     run(std::integral_constant<int, 1>{});
-  } else if (mean <= kOver) {
+  } else if (mean <= kWideBytes) {
     run(std::integral_constant<int, 2>{});
-  } else if (mean <= 2 * kOver) {
+  } else if (mean <= 2 * kWideBytes) {
     run(std::integral_constant<int, 4>{});
   } else {
     run(std::integral_constant<int, 0>{});
@@ -79,7 +79,7 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
 
 }  // namespace
 
-Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::int64_t limit, Range* below,
+Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::int64_t limit, Range* children,
                       std::int64_t* ends) noexcept {
   std::int64_t sum = 0;
   Status status;
@@ -102,30 +102,31 @@ Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::i
           code = Code::overflow;
         }
         if (code != Code::ok && status.ok()) status = {code, code == Code::overflow ? k : r.end - 1, end};
-        below[k] = {begin, end};
+        children[k] = {begin, end};
         ends[k] = sum;
       });
   return status;
 }
 
-Status gather_ends(Offsets level, const Range* ranges, const Range* below, const std::int64_t* ends,
+Status gather_ends(Offsets level, const Range* ranges, const Range* children, const std::int64_t* ends,
                    std::int64_t n, std::int64_t* out) noexcept {
   Status status;
   with_prefetch(
       0, n, kPrefetchRows, [&](std::int64_t k) { prefetch(level.ends, ranges[k].begin, 8); },
       [&](std::int64_t k) {
-        const std::int64_t shift = below[k].begin - (k > 0 ? ends[k - 1] : 0);
-        std::int64_t before = below[k].begin;
+        const std::int64_t shift = children[k].begin - (k > 0 ? ends[k - 1] : 0);
+        std::int64_t previous = children[k].begin;
         bool bad = false;
         for (std::int64_t i = ranges[k].begin; i < ranges[k].end; ++i) {
           const std::int64_t end = level.end(i);
-          bad |= end < before;
+          bad |= end < previous;
           *out++ = end - shift;
-          before = end;
+          previous = end;
         }
-        if ((bad || before > below[k].end) && status.ok()) {
+        if ((bad || previous > children[k].end) && status.ok()) {
           std::int64_t i = ranges[k].begin;
-          while (i + 1 < ranges[k].end && level.end(i) >= level.start(i) && level.end(i) <= below[k].end) ++i;
+          while (i + 1 < ranges[k].end && level.end(i) >= level.start(i) && level.end(i) <= children[k].end)
+            ++i;
           status = {Code::decreasing, i, level.end(i)};
         }
       });

@@ -22,7 +22,7 @@ std::uint64_t murmur64(const std::uint64_t* keys, std::int64_t n) noexcept {
   return h ^ (h >> kShift);
 }
 
-constexpr std::uint64_t finished(std::uint64_t h) noexcept {
+constexpr std::uint64_t finish(std::uint64_t h) noexcept {
   h = (h ^ (h >> 33)) * 0xFF51AFD7ED558CCDU;
   h = (h ^ (h >> 33)) * 0xC4CEB9FE1A85EC53U;
   return h ^ (h >> 33);
@@ -37,8 +37,8 @@ void murmur128(std::uint64_t id, std::uint32_t seed, std::uint32_t* out) noexcep
   std::uint64_t b = seed ^ kBytes;
   a += b;
   b += a;
-  a = finished(a);
-  b = finished(b);
+  a = finish(a);
+  b = finish(b);
   a += b;
   b += a;
   out[0] = static_cast<std::uint32_t>(a);

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "json.hpp"
-#include "varlen/checked.hpp"
-#include "varlen/names.hpp"
+#include "varlen/support/names.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -19,10 +19,10 @@ using json::Fault;
 class Parser {
  public:
   Parser(const char* text, std::int64_t size, HeaderTables& tables) noexcept
-      : in_(text, size, tables.text), tables_(tables) {}
+      : json_(text, size, tables.text), tables_(tables) {}
 
   Status run() noexcept {
-    return in_.utf8() && header() && in_.finished() ? Status{} : full_ ? no_room() : in_.status();
+    return json_.utf8() && header() && json_.finish() ? Status{} : full_ ? no_room() : json_.status();
   }
 
  private:
@@ -33,134 +33,136 @@ class Parser {
   static Status no_room() noexcept { return {Code::no_room, -1, 0}; }
 
   bool header() noexcept {
-    in_.space();
-    if (!in_.open('{', Fault::expected_object)) return false;
-    if (in_.close('}')) return true;
+    json_.space();
+    if (!json_.open('{', Fault::expected_object)) return false;
+    if (json_.close('}')) return true;
     bool has_metadata = false;
     do {
-      in_.space();
-      const char* at = in_.here();
+      json_.space();
+      const char* place = json_.here();
       std::string_view name;
-      if (!in_.string(name) || !in_.colon()) return false;
+      if (!json_.string(name) || !json_.colon()) return false;
       if (name == "__metadata__") {
-        if (has_metadata) return in_.fail(Fault::duplicate_name, at);
+        if (has_metadata) return json_.fail(Fault::duplicate_name, place);
         has_metadata = true;
         if (!metadata()) return false;
-      } else if (!entry(name, at)) {
+      } else if (!entry(name, place)) {
         return false;
       }
-    } while (in_.comma());
-    return in_.list_end('}');
+    } while (json_.comma());
+    return json_.list_end('}');
   }
 
   bool metadata() noexcept {
-    if (!in_.open('{', Fault::expected_object)) return false;
-    if (in_.close('}')) return true;
+    if (!json_.open('{', Fault::expected_object)) return false;
+    if (json_.close('}')) return true;
     do {
       if (tables_.pair_count == tables_.pair_room) return !(full_ = true);
       HeaderPair& pair = tables_.pairs[tables_.pair_count++];
-      in_.space();
-      pair.at = static_cast<std::uint32_t>(in_.position(in_.here()));
-      if (!in_.string(pair.key) || !in_.colon() || !in_.string(pair.value)) return false;
-    } while (in_.comma());
-    return in_.list_end('}');
+      json_.space();
+      pair.place = static_cast<std::uint32_t>(json_.position(json_.here()));
+      if (!json_.string(pair.key) || !json_.colon() || !json_.string(pair.value)) return false;
+    } while (json_.comma());
+    return json_.list_end('}');
   }
 
-  bool entry(std::string_view name, const char* at) noexcept {
+  bool entry(std::string_view name, const char* place) noexcept {
     if (tables_.entry_count == tables_.entry_room) return !(full_ = true);
     HeaderEntry& out = tables_.entries[tables_.entry_count++];
-    out = {.name = name, .at = static_cast<std::uint32_t>(in_.position(at))};
-    if (!in_.open('{', Fault::expected_object)) return false;
-    unsigned seen = 0;
-    if (!in_.close('}')) {
+    out = {.name = name, .place = static_cast<std::uint32_t>(json_.position(place))};
+    if (!json_.open('{', Fault::expected_object)) return false;
+    unsigned fields = 0;
+    if (!json_.close('}')) {
       do {
-        in_.space();
-        const char* key = in_.here();
+        json_.space();
+        const char* key = json_.here();
         unsigned field = 0;
         if (!field_name(field)) return false;
-        if ((seen & field) != 0) return in_.fail(Fault::duplicate_field, key);
-        seen |= field;
+        if ((fields & field) != 0) return json_.fail(Fault::duplicate_field, key);
+        fields |= field;
         if (!(field == kDtype ? dtype(out.tag) : field == kShape ? shape(out) : offsets(out))) return false;
-      } while (in_.comma());
-      if (!in_.list_end('}')) return false;
+      } while (json_.comma());
+      if (!json_.list_end('}')) return false;
     }
-    return seen == (kDtype | kShape | kOffsets) ? sizes(out, at) : in_.fail(Fault::missing_field, at);
+    return fields == (kDtype | kShape | kOffsets) ? sizes(out, place)
+                                                  : json_.fail(Fault::missing_field, place);
   }
 
   bool field_name(unsigned& field) noexcept {
-    field = in_.literal("\"dtype\":")          ? kDtype
-            : in_.literal("\"shape\":")        ? kShape
-            : in_.literal("\"data_offsets\":") ? kOffsets
-                                               : 0;
+    field = json_.literal("\"dtype\":")          ? kDtype
+            : json_.literal("\"shape\":")        ? kShape
+            : json_.literal("\"data_offsets\":") ? kOffsets
+                                                 : 0;
     if (field != 0) {
-      in_.space();
+      json_.space();
       return true;
     }
-    const char* at = in_.here();
+    const char* place = json_.here();
     std::string_view name;
-    if (!in_.string(name)) return false;
+    if (!json_.string(name)) return false;
     field = name == "dtype" ? kDtype : name == "shape" ? kShape : name == "data_offsets" ? kOffsets : 0;
-    return field != 0 ? in_.colon() : in_.fail(Fault::unknown_field, at);
+    return field != 0 ? json_.colon() : json_.fail(Fault::unknown_field, place);
   }
 
   bool dtype(Tag& tag) noexcept {
-    const char* at = in_.here();
+    const char* place = json_.here();
     std::string_view name;
-    if (!in_.string(name)) return false;
+    if (!json_.string(name)) return false;
     for (std::size_t i = 0; i < kTags.size(); ++i) {
-      const std::string_view known = kTags[i].name;
-      if (known.size() == name.size() && known[0] == name[0] && known[1] == name[1] && known == name) {
+      const std::string_view tag_name = kTags[i].name;
+      if (tag_name.size() == name.size() && tag_name[0] == name[0] && tag_name[1] == name[1] &&
+          tag_name == name) {
         tag = static_cast<Tag>(i);
         return true;
       }
     }
-    return in_.fail(Fault::unknown_dtype, at);
+    return json_.fail(Fault::unknown_dtype, place);
   }
 
   bool shape(HeaderEntry& out) noexcept {
-    const char* at = in_.here();
-    if (!in_.open('[', Fault::expected_array)) return false;
+    const char* place = json_.here();
+    if (!json_.open('[', Fault::expected_array)) return false;
     out.dims = static_cast<std::uint32_t>(tables_.dim_count);
-    if (in_.close(']')) return true;
+    if (json_.close(']')) return true;
     do {
       if (tables_.dim_count == tables_.dim_room) return !(full_ = true);
-      if (out.rank == kMaxRank) return in_.fail(Fault::rank, at);
-      in_.space();
-      if (!in_.number(tables_.dims[tables_.dim_count])) return false;
+      if (out.rank == kMaxRank) return json_.fail(Fault::rank, place);
+      json_.space();
+      if (!json_.number(tables_.dims[tables_.dim_count])) return false;
       ++tables_.dim_count;
       ++out.rank;
-    } while (in_.comma());
-    return in_.list_end(']');
+    } while (json_.comma());
+    return json_.list_end(']');
   }
 
   bool offsets(HeaderEntry& out) noexcept {
-    if (!in_.open('[', Fault::expected_array)) return false;
-    in_.space();
-    if (!in_.number(out.begin)) return false;
-    if (!in_.comma()) return in_.list_fault();
-    in_.space();
-    return in_.number(out.end) && in_.list_end(']');
+    if (!json_.open('[', Fault::expected_array)) return false;
+    json_.space();
+    if (!json_.number(out.begin)) return false;
+    if (!json_.comma()) return json_.list_fault();
+    json_.space();
+    return json_.number(out.end) && json_.list_end(']');
   }
 
-  bool sizes(const HeaderEntry& entry, const char* at) noexcept {
+  bool sizes(const HeaderEntry& entry, const char* place) noexcept {
     std::int64_t bits = 8 * kTags[static_cast<std::size_t>(entry.tag)].bytes;
     std::int64_t count = 1;
     for (unsigned axis = 0; axis < entry.rank; ++axis) {
       if (!checked_mul(count, tables_.dims[entry.dims + axis], count))
-        return in_.fail(Fault::shape_overflow, at);
+        return json_.fail(Fault::shape_overflow, place);
     }
-    if (!checked_mul(bits, count, bits)) return in_.fail(Fault::shape_overflow, at);
-    if (entry.end < entry.begin) return in_.fail(Fault::backwards, at);
-    return entry.end - entry.begin == bits / 8 || in_.fail(Fault::size_mismatch, at);
+    if (!checked_mul(bits, count, bits)) return json_.fail(Fault::shape_overflow, place);
+    if (entry.end < entry.begin) return json_.fail(Fault::backwards, place);
+    return entry.end - entry.begin == bits / 8 || json_.fail(Fault::size_mismatch, place);
   }
 
-  json::Scanner in_;
+  json::Scanner json_;
   HeaderTables& tables_;
   bool full_ = false;
 };
 
-Status refuse(HeaderFault fault, std::int64_t at) noexcept {
-  return {Code::bad_header, at, static_cast<std::int64_t>(fault)};
+Status refuse(HeaderFault fault, std::int64_t place) noexcept {
+  return {Code::bad_header, place, static_cast<std::int64_t>(fault)};
 }
 
 // The entries cover the data from its first byte to its last, each byte once.
@@ -173,24 +175,25 @@ Status check_cover(HeaderTables& t, std::int64_t data_size) noexcept {
   std::uint32_t* const last = t.order + t.entry_count;
   for (std::int64_t i = 0; i < t.entry_count; ++i) t.order[i] = static_cast<std::uint32_t>(i);
   if (!std::is_sorted(t.order, last, in_front)) std::sort(t.order, last, in_front);
-  std::int64_t covered = 0;
+  std::int64_t data_end = 0;
   for (std::int64_t i = 0; i < t.entry_count; ++i) {
     const HeaderEntry& entry = t.entries[t.order[i]];
-    if (entry.end > data_size) return refuse(Fault::past_end, entry.at);
-    if (entry.begin != covered) return refuse(entry.begin > covered ? Fault::hole : Fault::overlap, entry.at);
-    covered = entry.end;
+    if (entry.end > data_size) return refuse(Fault::past_end, entry.place);
+    if (entry.begin != data_end)
+      return refuse(entry.begin > data_end ? Fault::hole : Fault::overlap, entry.place);
+    data_end = entry.end;
   }
-  return covered == data_size ? Status{} : refuse(Fault::trailing_data, -1);
+  return data_end == data_size ? Status{} : refuse(Fault::trailing_data, -1);
 }
 
 Status check_names(HeaderTables& t) noexcept {
   const auto name = [&t](std::int64_t i) { return t.entries[i].name; };
   if (const auto i = find_duplicate(t.entry_count, name, t.slots, t.scratch); i >= 0) {
-    return refuse(Fault::duplicate_name, t.entries[i].at);
+    return refuse(Fault::duplicate_name, t.entries[i].place);
   }
   const auto key = [&t](std::int64_t i) { return t.pairs[i].key; };
   if (const auto i = find_duplicate(t.pair_count, key, t.slots, t.scratch); i >= 0) {
-    return refuse(Fault::duplicate_metadata, t.pairs[i].at);
+    return refuse(Fault::duplicate_metadata, t.pairs[i].place);
   }
   return {};
 }
@@ -200,7 +203,7 @@ Status check_names(HeaderTables& t) noexcept {
 Status parse_header(const char* text, std::int64_t size, std::int64_t data_size,
                     HeaderTables& tables) noexcept {
   tables.entry_count = tables.pair_count = tables.dim_count = 0;
-  if (const Status parsed = Parser(text, size, tables).run(); !parsed.ok()) return parsed;
+  if (const Status outcome = Parser(text, size, tables).run(); !outcome.ok()) return outcome;
   if (const Status names = check_names(tables); !names.ok()) return names;
   return check_cover(tables, data_size);
 }

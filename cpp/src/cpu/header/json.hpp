@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "support/utf8.hpp"
-#include "varlen/checked.hpp"
 #include "varlen/header.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::json {
 
@@ -25,20 +25,20 @@ class Scanner {
 
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] const char* here() const noexcept { return p_; }
-  [[nodiscard]] std::int64_t position(const char* at) const noexcept { return at - base_; }
+  [[nodiscard]] std::int64_t position(const char* place) const noexcept { return place - base_; }
 
   bool utf8() noexcept {
     const char* bad = first_bad_utf8(p_, end_);
     return bad == end_ || fail(Fault::utf8, bad);
   }
 
-  bool finished() noexcept {
+  bool finish() noexcept {
     space();
     return p_ == end_ || fail(Fault::trailing, p_);
   }
 
-  bool fail(Fault fault, const char* at) noexcept {
-    if (status_.ok()) status_ = {Code::bad_header, at - base_, static_cast<std::int64_t>(fault)};
+  bool fail(Fault fault, const char* place) noexcept {
+    if (status_.ok()) status_ = {Code::bad_header, place - base_, static_cast<std::int64_t>(fault)};
     return false;
   }
 
@@ -108,19 +108,19 @@ class Scanner {
   }
 
   bool number(std::int64_t& out) noexcept {
-    const char* at = p_;
+    const char* place = p_;
     std::int64_t value = 0;
     while (p_ < end_ && *p_ >= '0' && *p_ <= '9') {
       if (!checked_mul(value, 10, value) || !checked_add(value, *p_ - '0', value))
-        return fail(Fault::number_range, at);
+        return fail(Fault::number_range, place);
       ++p_;
     }
-    if (p_ == at) {
+    if (p_ == place) {
       if (p_ == end_) return fail(Fault::unfinished, p_);
-      return fail(*p_ == '-' ? Fault::negative : Fault::expected_number, at);
+      return fail(*p_ == '-' ? Fault::negative : Fault::expected_number, place);
     }
-    if (*at == '0' && p_ - at > 1) return fail(Fault::leading_zero, at);
-    if (p_ < end_ && (*p_ == '.' || *p_ == 'e' || *p_ == 'E')) return fail(Fault::not_integer, at);
+    if (*place == '0' && p_ - place > 1) return fail(Fault::leading_zero, place);
+    if (p_ < end_ && (*p_ == '.' || *p_ == 'e' || *p_ == 'E')) return fail(Fault::not_integer, place);
     out = value;
     return true;
   }
@@ -145,7 +145,7 @@ class Scanner {
   }
 
   bool escape() noexcept {
-    const char* at = p_++;
+    const char* place = p_++;
     if (p_ == end_) return fail(Fault::unfinished, p_);
     constexpr std::string_view kFrom = "\"\\/bfnrt";
     constexpr std::string_view kTo = "\"\\/\b\f\n\r\t";
@@ -155,14 +155,14 @@ class Scanner {
       return true;
     }
     std::uint32_t code = 0;
-    if (c != 'u' || !hex4(code)) return fail(Fault::escape, at);
-    if (code >= 0xDC00 && code <= 0xDFFF) return fail(Fault::surrogate, at);
+    if (c != 'u' || !hex4(code)) return fail(Fault::escape, place);
+    if (code >= 0xDC00 && code <= 0xDFFF) return fail(Fault::surrogate, place);
     if (code >= 0xD800 && code <= 0xDBFF) {
       std::uint32_t low = 0;
-      if (end_ - p_ < 2 || p_[0] != '\\' || p_[1] != 'u') return fail(Fault::surrogate, at);
+      if (end_ - p_ < 2 || p_[0] != '\\' || p_[1] != 'u') return fail(Fault::surrogate, place);
       p_ += 2;
-      if (!hex4(low)) return fail(Fault::escape, at);
-      if (low < 0xDC00 || low > 0xDFFF) return fail(Fault::surrogate, at);
+      if (!hex4(low)) return fail(Fault::escape, place);
+      if (low < 0xDC00 || low > 0xDFFF) return fail(Fault::surrogate, place);
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     }
     put_utf8(code);

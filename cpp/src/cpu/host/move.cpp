@@ -21,9 +21,9 @@ Error concat(Stream, const ConcatBlock* blocks, const ConcatBlock*, std::int64_t
   return 0;
 }
 
-Error interleave(Stream, const Part* parts, const Part*, std::int64_t n, std::int64_t width,
-                 Offsets interleaved, std::int64_t, std::byte* out) noexcept {
-  varlen::interleave(parts, n, width, interleaved, out);
+Error interleave(Stream, const Part* parts, const Part*, std::int64_t n, std::int64_t width, Offsets result,
+                 std::int64_t, std::byte* out) noexcept {
+  varlen::interleave(parts, n, width, result, out);
   return 0;
 }
 
@@ -38,15 +38,15 @@ Error take_rows(Stream, Rows values, const std::int64_t* rows, std::int64_t n, s
   return 0;
 }
 
-Error insert_rows(Stream, Rows values, const std::int64_t* before, std::int64_t n, const std::byte* added,
+Error insert_rows(Stream, Rows values, const std::int64_t* targets, std::int64_t n, const std::byte* new_rows,
                   std::byte* out) noexcept {
-  varlen::insert_rows(values, before, n, added, out);
+  varlen::insert_rows(values, targets, n, new_rows, out);
   return 0;
 }
 
-Error remove_rows(Stream, Rows all, const std::int64_t* before, std::int64_t n, std::byte* kept,
-                  std::byte* taken) noexcept {
-  varlen::remove_rows(all, before, n, kept, taken);
+Error remove_rows(Stream, Rows all, const std::int64_t* targets, std::int64_t n, std::byte* rest,
+                  std::byte* removals) noexcept {
+  varlen::remove_rows(all, targets, n, rest, removals);
   return 0;
 }
 
@@ -105,8 +105,8 @@ Error roll_rows(Stream, Rows values, Offsets level, Moves moves, std::byte* out)
 }
 
 Error block_mask(Stream, Offsets level, std::int64_t, AttentionWindow window, std::int64_t unit,
-                 const std::byte* inside, const std::byte* outside, std::byte* out) noexcept {
-  varlen::block_mask(level, window, FillPattern(inside, unit), FillPattern(outside, unit), out);
+                 const std::byte* content, const std::byte* blank, std::byte* out) noexcept {
+  varlen::block_mask(level, window, FillPattern(content, unit), FillPattern(blank, unit), out);
   return 0;
 }
 

@@ -10,8 +10,8 @@ using cuda::Stream;
 namespace {
 
 /// Bools are counted in u64 and given as i64, which hold the same bits.
-bool is_direct(Type result, Type wanted) noexcept {
-  return result == wanted || (result == Type::u64 && wanted == Type::i64);
+bool is_direct(Type result, Type target) noexcept {
+  return result == target || (result == Type::u64 && target == Type::i64);
 }
 
 /// Whether results go through another type: halves do, and extremes of what is narrower than 64 bits.
@@ -23,7 +23,7 @@ bool is_converted(const ReduceJob& job) noexcept {
 
 /// Products are worked out in place, so halves go through a copy.
 bool is_copied(const ReduceBackJob& job) noexcept {
-  return job.op == Reduce::prod && computed(job.type) != job.type;
+  return job.op == Reduce::prod && compute_type(job.type) != job.type;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Error reduce_extreme(Stream stream, const ReduceJob& job, std::int64_t total, st
 }
 
 std::int64_t reduce_back_scratch(const ReduceBackJob& job, std::int64_t total) noexcept {
-  const Type type = computed(job.type);
+  const Type type = compute_type(job.type);
   const std::int64_t rows = job.level.count * job.columns;
   const std::int64_t elements = is_copied(job) ? total * job.columns : 0;
   return part(rows * size_of(type)) + 2 * part_as(type, rows, job.type) + 2 * part(elements * size_of(type));
@@ -75,21 +75,21 @@ std::int64_t reduce_back_scratch(const ReduceBackJob& job, std::int64_t total) n
 
 Error reduce_back(Stream, const ReduceBackJob& job, std::int64_t total, std::byte* scratch,
                   std::byte* out) noexcept {
-  const Type type = computed(job.type);
+  const Type type = compute_type(job.type);
   const std::int64_t rows = job.level.count * job.columns;
   const std::int64_t elements = total * job.columns;
   Room room(scratch);
-  ReduceBackJob of = job;
+  ReduceBackJob wide_job = job;
   std::byte* const weights = room.take(rows * size_of(type));
-  of.gradients = room.as(type, job.gradients, rows, job.type);
-  if (job.result != nullptr) of.result = room.as(type, job.result, rows, job.type);
+  wide_job.gradients = room.as(type, job.gradients, rows, job.type);
+  if (job.result != nullptr) wide_job.result = room.as(type, job.result, rows, job.type);
   if (!is_copied(job)) {
-    varlen::reduce_back(of, weights, out);
+    varlen::reduce_back(wide_job, weights, out);
     return 0;
   }
-  of.values = room.as(type, job.values, elements, job.type);
+  wide_job.values = room.as(type, job.values, elements, job.type);
   std::byte* const product = room.take(elements * size_of(type));
-  varlen::reduce_back(of, weights, product);
+  varlen::reduce_back(wide_job, weights, product);
   cast(cast_of(type, job.type), product, elements, out);
   return 0;
 }
@@ -103,15 +103,15 @@ std::int64_t reduce_blocks_scratch(const BlocksJob& job, const cuda::BlocksSizes
 Error reduce_blocks(Stream, const BlocksJob& job, const cuda::BlocksSizes& sizes, std::byte* scratch,
                     std::byte* out) noexcept {
   const Type type = reduced_type(Reduce::sum, job.type);
-  const Convert back = is_float(job.type) ? cast_of(type, job.type) : Convert{};
+  const Convert conversion = is_float(job.type) ? cast_of(type, job.type) : Convert{};
   const std::int64_t elements = sizes.rows * job.columns;
   Room room(scratch);
-  BlocksJob of = job;
-  of.type = type;
-  of.values = room.as(type, job.values, sizes.values * job.columns, job.type);
-  std::byte* const sums = back.run == nullptr ? out : room.take(elements * size_of(type));
-  varlen::reduce_blocks(of, sums);
-  if (back.run != nullptr) cast(back, sums, elements, out);
+  BlocksJob wide_job = job;
+  wide_job.type = type;
+  wide_job.values = room.as(type, job.values, sizes.values * job.columns, job.type);
+  std::byte* const sums = conversion.run == nullptr ? out : room.take(elements * size_of(type));
+  varlen::reduce_blocks(wide_job, sums);
+  if (conversion.run != nullptr) cast(conversion, sums, elements, out);
   return 0;
 }
 

@@ -8,15 +8,15 @@
 
 namespace varlen::host {
 
-constexpr std::int64_t kAligned = 64;
+constexpr std::int64_t kAlignment = 64;
 
 /// Bytes that a part takes.
 constexpr std::int64_t part(std::int64_t bytes) noexcept {
-  return (bytes + kAligned - 1) / kAligned * kAligned;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 /// What gradients of a float type are worked out in.
-constexpr Type computed(Type type) noexcept {
+constexpr Type compute_type(Type type) noexcept {
   return type == Type::f64 ? Type::f64 : Type::f32;
 }
 

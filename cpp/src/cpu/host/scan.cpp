@@ -29,7 +29,7 @@ Error scan_which_back(Stream, Type type, const std::byte* dy, Offsets level, std
 
 std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noexcept {
   const std::int64_t count = total * job.columns;
-  const Type type = computed(job.type);
+  const Type type = compute_type(job.type);
   ScanJob products = job;
   products.type = type;
   return part(varlen::scan_scratch(products)) + part(count * size_of(type)) +
@@ -39,21 +39,21 @@ std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noex
 Error scan_prod_back(Stream, const ScanJob& job, std::int64_t total, const std::byte* dy, std::byte* scratch,
                      std::byte* out) noexcept {
   const std::int64_t count = total * job.columns;
-  const Type type = computed(job.type);
+  const Type type = compute_type(job.type);
   Room room(scratch);
-  ScanJob of = job;
-  of.type = type;
-  of.values = room.as(type, job.values, count, job.type);
+  ScanJob wide_job = job;
+  wide_job.type = type;
+  wide_job.values = room.as(type, job.values, count, job.type);
   dy = room.as(type, dy, count, job.type);
-  ScanJob products = of;
+  ScanJob products = wide_job;
   products.exclusive = true;
-  std::byte* const before = room.take(count * size_of(type));
-  varlen::scan(products, room.take(varlen::scan_scratch(products)), before);
+  std::byte* const prefixes = room.take(count * size_of(type));
+  varlen::scan(products, room.take(varlen::scan_scratch(products)), prefixes);
   if (type == job.type) {
-    varlen::scan_prod_back(of, dy, before, out);
+    varlen::scan_prod_back(wide_job, dy, prefixes, out);
   } else {
     std::byte* const wide = room.take(count * size_of(type));
-    varlen::scan_prod_back(of, dy, before, wide);
+    varlen::scan_prod_back(wide_job, dy, prefixes, wide);
     cast(cast_of(type, job.type), wide, count, out);
   }
   return 0;

@@ -25,8 +25,8 @@ std::int64_t gather_add_scratch(Type, std::int64_t, std::int64_t, std::int64_t) 
 }
 
 Error gather_add(Stream, Type type, const std::byte* table, std::int64_t rows, std::int64_t columns,
-                 Lookups lookups, std::int64_t n, std::int64_t each, std::byte*, std::byte* out) noexcept {
-  varlen::gather_add(type, table, rows, columns, lookups, n, each, out);
+                 Lookups lookups, std::int64_t n, std::int64_t per_row, std::byte*, std::byte* out) noexcept {
+  varlen::gather_add(type, table, rows, columns, lookups, n, per_row, out);
   return 0;
 }
 
@@ -39,13 +39,13 @@ std::int64_t scatter_add_scratch(Type type, std::int64_t columns, Lookups lookup
 }
 
 Error scatter_add(Stream, Type type, const std::byte* values, std::int64_t columns, Lookups lookups,
-                  std::int64_t each, std::int64_t rows, const std::byte* before, std::byte* scratch,
+                  std::int64_t per_row, std::int64_t rows, const std::byte* source, std::byte* scratch,
                   std::byte* table) noexcept {
-  const bool is_fresh = before == nullptr;
+  const bool is_fresh = source == nullptr;
   const std::int64_t bytes = rows * columns * size_of(type);
-  if (!is_fresh && before != table && bytes > 0) std::memcpy(table, before, static_cast<std::size_t>(bytes));
+  if (!is_fresh && source != table && bytes > 0) std::memcpy(table, source, static_cast<std::size_t>(bytes));
   if (!scatter_in_order(type, columns, lookups.count)) {
-    scatter_direct(type, values, columns, lookups, each, rows, is_fresh, table);
+    scatter_direct(type, values, columns, lookups, per_row, rows, is_fresh, table);
     return 0;
   }
   Room room(scratch);
@@ -57,7 +57,7 @@ Error scatter_add(Stream, Type type, const std::byte* values, std::int64_t colum
     counts = reinterpret_cast<std::int64_t*>(room.take((rows + 1) * size_of(Type::i64)));
     own = reinterpret_cast<std::int64_t*>(room.take(0));
   }
-  scatter_order(lookups, each, rows, counts, own, additions);
+  scatter_order(lookups, per_row, rows, counts, own, additions);
   varlen::scatter_add(type, values, columns, additions, lookups.count, rows, is_fresh, table);
   return 0;
 }

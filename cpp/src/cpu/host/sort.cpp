@@ -28,9 +28,9 @@ std::int64_t sort_scratch(const SortJob& job, std::int64_t) noexcept {
   return room_of(job).bytes;
 }
 
-Error sort(Stream, const SortJob& job, std::int64_t, Offsets kept, std::byte* scratch, std::byte* values,
+Error sort(Stream, const SortJob& job, std::int64_t, Offsets tops, std::byte* scratch, std::byte* values,
            std::int64_t* places) noexcept {
-  varlen::sort(job, kept, room_of(job), scratch, values, places);
+  varlen::sort(job, tops, room_of(job), scratch, values, places);
   return 0;
 }
 
@@ -41,8 +41,8 @@ std::int64_t unique_scratch(const SortJob& job, std::int64_t total) noexcept {
 Error unique_find(Stream, const SortJob& job, std::int64_t total, std::byte* scratch, std::int64_t* inverse,
                   std::int64_t* lengths) noexcept {
   Room room(scratch);
-  const Distinct found = distinct_in(room, total, inverse);
-  varlen::unique_find(job, room_of(job), room.take(0), found, lengths);
+  const Distinct uniques = distinct_in(room, total, inverse);
+  varlen::unique_find(job, room_of(job), room.take(0), uniques, lengths);
   for (std::int64_t i = job.level.count - 1; i > 0; --i) lengths[i] -= lengths[i - 1];
   return 0;
 }
@@ -58,10 +58,10 @@ std::int64_t unsort_scratch(std::int64_t, std::int64_t) noexcept {
   return 0;
 }
 
-Error unsort(Stream, Offsets level, std::int64_t, Offsets kept, std::int64_t, const std::byte* rows,
+Error unsort(Stream, Offsets level, std::int64_t, Offsets tops, std::int64_t, const std::byte* rows,
              std::int64_t columns, std::int64_t size, const std::int64_t* places, std::byte*,
              std::byte* out) noexcept {
-  varlen::unsort(level, kept, rows, columns, size, places, out);
+  varlen::unsort(level, tops, rows, columns, size, places, out);
   return 0;
 }
 

@@ -6,15 +6,15 @@ namespace varlen::host {
 using cuda::Error;
 using cuda::Stream;
 
-Error seq2col(Stream, Rows values, Offsets level, Offsets kept, Window how, std::int64_t,
+Error seq2col(Stream, Rows values, Offsets level, Offsets centers, Window how, std::int64_t,
               std::byte* out) noexcept {
-  varlen::seq2col(values, level, kept, how, out);
+  varlen::seq2col(values, level, centers, how, out);
   return 0;
 }
 
 Error backprop_seq2col(Stream, Type type, const std::byte* dy, std::int64_t, std::int64_t count,
-                       Offsets level, Offsets kept, Window how, std::int64_t, std::byte* dx) noexcept {
-  varlen::backprop_seq2col(type, dy, count, level, kept, how, dx);
+                       Offsets level, Offsets centers, Window how, std::int64_t, std::byte* dx) noexcept {
+  varlen::backprop_seq2col(type, dy, count, level, centers, how, dx);
   return 0;
 }
 

@@ -24,9 +24,9 @@ Status joint_check(const Nest& nest, int from, const Range* ranges, int& level) 
   for (int d = from; d < nest.depth; ++d) {
     level = d + 1;
     const Offsets& ends = nest.levels[d];
-    std::int64_t before = ranges[d + 1].begin;
-    for (std::int64_t i = ranges[d].begin; i < ranges[d].end; before = ends.end(i++)) {
-      if (ends.end(i) < before) return {Code::decreasing, i, ends.end(i)};
+    std::int64_t previous = ranges[d + 1].begin;
+    for (std::int64_t i = ranges[d].begin; i < ranges[d].end; previous = ends.end(i++)) {
+      if (ends.end(i) < previous) return {Code::decreasing, i, ends.end(i)};
       if (ends.end(i) > nest.rows[d + 1]) return {Code::beyond_total, i, ends.end(i)};
     }
   }
@@ -35,11 +35,11 @@ Status joint_check(const Nest& nest, int from, const Range* ranges, int& level) 
 
 Status joint_ends(Offsets level, Range rows, std::int64_t shift, std::int64_t* out) noexcept {
   bool bad = false;
-  std::int64_t before = level.start(rows.begin);
+  std::int64_t previous = level.start(rows.begin);
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const std::int64_t end = level.end(i);
-    bad |= end < before;
-    before = end;
+    bad |= end < previous;
+    previous = end;
     out[i - rows.begin] =
         static_cast<std::int64_t>(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(shift));
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "varlen/names.hpp"
+#include "varlen/support/names.hpp"
 
 namespace varlen {
 namespace {
@@ -45,18 +45,19 @@ Status check_names(const HeaderTables& t, std::int64_t keys) noexcept {
 
 bool split_name(std::string_view full, int& dim, std::string_view& name) noexcept {
   if (full.size() < 5 || !full.starts_with("dim")) return false;
-  std::size_t at = 3;
-  const bool behind = full[at] == '-';
-  at += behind;
-  const std::size_t digits = at;
+  std::size_t place = 3;
+  const bool is_negative = full[place] == '-';
+  place += is_negative;
+  const std::size_t digits = place;
   int value = 0;
-  for (; at < full.size() && full[at] >= '0' && full[at] <= '9' && at - digits < 4; ++at) {
-    value = value * 10 + (full[at] - '0');
+  for (; place < full.size() && full[place] >= '0' && full[place] <= '9' && place - digits < 4; ++place) {
+    value = value * 10 + (full[place] - '0');
   }
-  const bool canonical = at > digits && (full[digits] != '0' || at == digits + 1) && !(behind && value == 0);
-  if (!canonical || at >= full.size() || full[at] != '/') return false;
-  dim = behind ? -value : value;
-  name = full.substr(at + 1);
+  const bool canonical =
+      place > digits && (full[digits] != '0' || place == digits + 1) && !(is_negative && value == 0);
+  if (!canonical || place >= full.size() || full[place] != '/') return false;
+  dim = is_negative ? -value : value;
+  name = full.substr(place + 1);
   return true;
 }
 

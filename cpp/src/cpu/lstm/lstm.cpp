@@ -24,13 +24,13 @@ void by_rows(std::int64_t rows, std::int64_t width, Body body) noexcept {
 void lstm_step(const LstmStep& step) noexcept {
   const LstmTable& table = lstm_table();
   const auto run = step.type == Type::f32 ? table.step32 : table.step64;
-  by_rows(step.rows, step.width, [&](Range some) { run(step, some); });
+  by_rows(step.rows, step.width, [&](Range share) { run(step, share); });
 }
 
-void lstm_step_back(const LstmBack& back) noexcept {
+void lstm_step_back(const LstmBack& job) noexcept {
   const LstmTable& table = lstm_table();
-  const auto run = back.type == Type::f32 ? table.back32 : table.back64;
-  by_rows(back.rows, back.width, [&](Range some) { run(back, some); });
+  const auto run = job.type == Type::f32 ? table.back32 : table.back64;
+  by_rows(job.rows, job.width, [&](Range share) { run(job, share); });
 }
 
 }  // namespace varlen

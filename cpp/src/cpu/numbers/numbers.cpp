@@ -1,4 +1,4 @@
-#include "varlen/numbers.hpp"
+#include "varlen/support/numbers.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -48,15 +48,15 @@ auto with_type(Number number, Action&& action) noexcept {
 }
 
 template <class T>
-T read(const std::byte* at) noexcept {
+T read(const std::byte* address) noexcept {
   T value;
-  std::memcpy(&value, at, sizeof(T));
+  std::memcpy(&value, address, sizeof(T));
   return value;
 }
 
 template <class T>
-void write(std::byte* at, T value) noexcept {
-  std::memcpy(at, &value, sizeof(T));
+void write(std::byte* address, T value) noexcept {
+  std::memcpy(address, &value, sizeof(T));
 }
 
 template <class From>
@@ -66,11 +66,11 @@ using Carrier = std::conditional_t<
                        std::conditional_t<std::is_same_v<From, std::uint64_t>, std::uint64_t, std::int64_t>>>;
 
 template <class From>
-void load(const std::byte* in, std::int64_t stride, std::int64_t count, std::byte* out) noexcept {
+void load(const std::byte* input, std::int64_t stride, std::int64_t count, std::byte* out) noexcept {
   using C = Carrier<From>;
   constexpr auto kWidth = static_cast<std::int64_t>(sizeof(C));
   for (std::int64_t i = 0; i < count; ++i) {
-    const From value = read<From>(in + i * stride);
+    const From value = read<From>(input + i * stride);
     if constexpr (std::is_same_v<From, Bool>) {
       write<std::uint8_t>(out + i, value.byte != 0);
     } else {
@@ -116,31 +116,31 @@ void put(std::byte* out, C value) noexcept {
 }
 
 template <class C, class To>
-std::int64_t store(const std::byte* in, std::int64_t count, std::byte* out) noexcept {
+std::int64_t store(const std::byte* input, std::int64_t count, std::byte* out) noexcept {
   constexpr auto kFrom = static_cast<std::int64_t>(sizeof(C));
   constexpr auto kTo = static_cast<std::int64_t>(sizeof(To));
   unsigned bad = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const C value = read<C>(in + i * kFrom);
+    const C value = read<C>(input + i * kFrom);
     bad |= static_cast<unsigned>(!fits<To>(value));
     put<To>(out + i * kTo, value);
   }
   if (bad == 0) return -1;
   std::int64_t i = 0;
-  while (fits<To>(read<C>(in + i * kFrom))) ++i;
+  while (fits<To>(read<C>(input + i * kFrom))) ++i;
   return i;
 }
 
 }  // namespace
 
-void load_numbers(Number from, const std::byte* in, std::int64_t stride, std::int64_t count,
+void load_numbers(Number from, const std::byte* input, std::int64_t stride, std::int64_t count,
                   std::byte* carriers) noexcept {
   with_type(from, [&](auto type) {
     using From = decltype(type);
     if (stride == static_cast<std::int64_t>(sizeof(From))) {
-      load<From>(in, static_cast<std::int64_t>(sizeof(From)), count, carriers);
+      load<From>(input, static_cast<std::int64_t>(sizeof(From)), count, carriers);
     } else {
-      load<From>(in, stride, count, carriers);
+      load<From>(input, stride, count, carriers);
     }
   });
 }
@@ -162,14 +162,14 @@ std::int64_t store_numbers(Number carrier, const std::byte* carriers, std::int64
   });
 }
 
-std::int64_t convert_numbers(Number from, const std::byte* in, std::int64_t stride, std::int64_t count,
+std::int64_t convert_numbers(Number from, const std::byte* input, std::int64_t stride, std::int64_t count,
                              Number to, std::byte* out) noexcept {
   alignas(64) std::byte carriers[kBlock * 8];
-  for (std::int64_t done = 0; done < count; done += kBlock) {
-    const std::int64_t n = std::min(kBlock, count - done);
-    load_numbers(from, in + done * stride, stride, n, carriers);
-    const std::int64_t bad = store_numbers(carrier_of(from), carriers, n, to, out + done * width_of(to));
-    if (bad >= 0) return done + bad;
+  for (std::int64_t start = 0; start < count; start += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - start);
+    load_numbers(from, input + start * stride, stride, n, carriers);
+    const std::int64_t bad = store_numbers(carrier_of(from), carriers, n, to, out + start * width_of(to));
+    if (bad >= 0) return start + bad;
   }
   return -1;
 }
@@ -203,35 +203,35 @@ Number smallest_for(Extent extent) noexcept {
 }
 
 std::int64_t first_beyond_float32(const double* values, std::int64_t count) noexcept {
-  constexpr double kMost = static_cast<double>(std::numeric_limits<float>::max());
+  constexpr double kLimit = static_cast<double>(std::numeric_limits<float>::max());
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto beyond = [](double value) {
+  const auto overflows = [](double value) {
     const double size = std::fabs(value);
-    return static_cast<unsigned>(size > kMost) & static_cast<unsigned>(size < kInfinity);
+    return static_cast<unsigned>(size > kLimit) & static_cast<unsigned>(size < kInfinity);
   };
   unsigned bad = 0;
-  for (std::int64_t i = 0; i < count; ++i) bad |= beyond(values[i]);
+  for (std::int64_t i = 0; i < count; ++i) bad |= overflows(values[i]);
   if (bad == 0) return -1;
   std::int64_t i = 0;
-  while (beyond(values[i]) == 0) ++i;
+  while (overflows(values[i]) == 0) ++i;
   return i;
 }
 
-std::int64_t first_rounded(Number from, const std::byte* in, std::int64_t stride, std::int64_t count,
+std::int64_t first_rounded(Number from, const std::byte* input, std::int64_t stride, std::int64_t count,
                            Number to) noexcept {
   const int digits =
       to == Number::f32 ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
   if (from == Number::boolean || from >= Number::f32 || 8 * width_of(from) <= digits) return -1;
   const bool is_signed = carrier_of(from) == Number::i64;
   std::uint64_t carriers[kBlock];
-  for (std::int64_t done = 0; done < count; done += kBlock) {
-    const std::int64_t n = std::min(kBlock, count - done);
-    load_numbers(from, in + done * stride, stride, n, reinterpret_cast<std::byte*>(carriers));
+  for (std::int64_t start = 0; start < count; start += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - start);
+    load_numbers(from, input + start * stride, stride, n, reinterpret_cast<std::byte*>(carriers));
     for (std::int64_t i = 0; i < n; ++i) {
       const std::uint64_t value = carriers[i];
       const std::uint64_t size = is_signed && value >> 63 != 0 ? std::uint64_t{0} - value : value;
-      const auto used = static_cast<int>(std::bit_width(size)) - std::countr_zero(size);
-      if (size != 0 && used > digits) return done + i;
+      const auto width = static_cast<int>(std::bit_width(size)) - std::countr_zero(size);
+      if (size != 0 && width > digits) return start + i;
     }
   }
   return -1;

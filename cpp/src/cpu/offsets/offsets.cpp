@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/once.hpp"
+#include "support/read_once.hpp"
 
 namespace varlen {
 namespace {
@@ -31,22 +31,22 @@ Status offsets_from_row_ids(const std::int64_t* row_ids, std::int64_t total, std
 }
 
 Status check_ends(Offsets level, std::int64_t limit) noexcept {
-  std::int64_t before = 0;
+  std::int64_t previous = 0;
   for (std::int64_t begin = 0; begin < level.count; begin += kOffsetsAtOnce) {
     const std::int64_t end = std::min(level.count, begin + kOffsetsAtOnce);
     // Ends that are not negative differ by less than 2^63, so a step back shows as a sign.
-    std::int64_t seen = level.ends[begin] | difference(level.ends[begin], before);
+    std::int64_t signs = level.ends[begin] | difference(level.ends[begin], previous);
     for (std::int64_t i = begin + 1; i < end; ++i) {
-      seen |= level.ends[i] | difference(level.ends[i], level.ends[i - 1]);
+      signs |= level.ends[i] | difference(level.ends[i], level.ends[i - 1]);
     }
-    const bool bad = seen < 0;
+    const bool bad = signs < 0;
     if (bad) {
-      for (std::int64_t i = begin; i < end; before = level.ends[i++]) {
-        if (level.ends[i] < before) return {Code::decreasing, i, level.ends[i]};
+      for (std::int64_t i = begin; i < end; previous = level.ends[i++]) {
+        if (level.ends[i] < previous) return {Code::decreasing, i, level.ends[i]};
       }
     }
-    before = level.ends[end - 1];
-    if (limit >= 0 && before > limit) {
+    previous = level.ends[end - 1];
+    if (limit >= 0 && previous > limit) {
       std::int64_t i = begin;
       while (level.ends[i] <= limit) ++i;
       return {Code::beyond_total, i, level.ends[i]};

@@ -9,9 +9,9 @@
 #endif
 
 #include "support/dispatch.hpp"
-#include "support/once.hpp"
-#include "varlen/checked.hpp"
+#include "support/read_once.hpp"
 #include "varlen/offsets.hpp"
+#include "varlen/support/overflow.hpp"
 #include "wide.hpp"
 
 namespace varlen {
@@ -20,10 +20,10 @@ namespace {
 // Long enough to fill the pipeline, short enough that a failed block is found again at once.
 constexpr std::int64_t kLengthsAtOnce = 1024;
 
-/// What a scan carries from block to block. `seen` or-s the lengths of the block at hand.
+/// What a scan carries from block to block. `bits` or-s the lengths of the block at hand.
 struct Scan {
   std::uint64_t sum = 0;
-  std::uint64_t seen = 0;
+  std::uint64_t bits = 0;
   std::int64_t longest = 0;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
 
@@ -33,7 +33,7 @@ struct Scan {
       // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8 lengths are numbers, not characters.
       const auto length = static_cast<std::int64_t>(lengths[i]);
       sum += static_cast<std::uint64_t>(length);
-      seen |= static_cast<std::uint64_t>(length);
+      bits |= static_cast<std::uint64_t>(length);
       longest = std::max(longest, length);
       shortest = std::min(shortest, length);
       ends[i] = static_cast<std::int64_t>(sum);
@@ -47,13 +47,13 @@ Status scan_with_care(Scan& scan, const T* lengths, std::int64_t begin, std::int
                       std::int64_t* ends) noexcept {
   auto sum = static_cast<std::int64_t>(scan.sum);
   for (std::int64_t i = begin; i < end; ++i) {
-    const T given = read_once(lengths + i);
+    const T number = read_once(lengths + i);
     if constexpr (std::is_signed_v<T>) {
-      if (given < 0) return {Code::negative_length, i, static_cast<std::int64_t>(given)};
+      if (number < 0) return {Code::negative_length, i, static_cast<std::int64_t>(number)};
     } else if constexpr (sizeof(T) == 8) {
-      if (given > static_cast<T>(std::numeric_limits<std::int64_t>::max())) return {Code::overflow, i, sum};
+      if (number > static_cast<T>(std::numeric_limits<std::int64_t>::max())) return {Code::overflow, i, sum};
     }
-    const auto length = static_cast<std::int64_t>(+given);
+    const auto length = static_cast<std::int64_t>(+number);
     std::int64_t next = 0;
     if (!checked_add(sum, length, next)) return {Code::overflow, i, sum};
     ends[i] = sum = next;
@@ -73,14 +73,14 @@ constexpr int kSmallBits = 52;
 constexpr std::int64_t kExponent = 0x4330000000000000;
 
 template <class T>
-__m128i two(const T* at) noexcept {
+__m128i two(const T* address) noexcept {
   if constexpr (sizeof(T) == 8) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(address));
   } else if constexpr (sizeof(T) == 4) {
-    const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
+    const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(address));
     return _mm_unpacklo_epi32(x, std::is_signed_v<T> ? _mm_srai_epi32(x, 31) : _mm_setzero_si128());
   } else {
-    return _mm_set_epi64x(static_cast<std::int64_t>(at[1]), static_cast<std::int64_t>(at[0]));
+    return _mm_set_epi64x(static_cast<std::int64_t>(address[1]), static_cast<std::int64_t>(address[0]));
   }
 }
 
@@ -91,7 +91,7 @@ inline void keep(__m128d& longest, __m128d& shortest, __m128i lengths) noexcept 
 }
 
 template <class Pick>
-std::int64_t folded(__m128d lanes, Pick pick) noexcept {
+std::int64_t fold(__m128d lanes, Pick pick) noexcept {
   std::int64_t x[2];
   std::memcpy(x, &lanes, sizeof x);
   return pick(x[0], x[1]) ^ kExponent;
@@ -102,14 +102,14 @@ template <class T>
 void scan_block(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t end,
                 std::int64_t* ends) noexcept {
   __m128i sum = _mm_set1_epi64x(static_cast<std::int64_t>(scan.sum));
-  __m128i seen = _mm_setzero_si128();
+  __m128i bits = _mm_setzero_si128();
   __m128d longest = _mm_castsi128_pd(_mm_set1_epi64x(kExponent));
   __m128d shortest = _mm_castsi128_pd(_mm_set1_epi64x(kExponent | ((std::int64_t{1} << kSmallBits) - 1)));
   std::int64_t i = begin;
   for (; i + 4 <= end; i += 4) {
     const __m128i a = two(lengths + i);
     const __m128i b = two(lengths + i + 2);
-    seen = _mm_or_si128(seen, _mm_or_si128(a, b));
+    bits = _mm_or_si128(bits, _mm_or_si128(a, b));
     keep(longest, shortest, a);
     keep(longest, shortest, b);
     const __m128i sums_a = _mm_add_epi64(a, _mm_slli_si128(a, 8));
@@ -124,13 +124,13 @@ void scan_block(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t e
   std::uint64_t lanes[2];
   std::memcpy(lanes, &sum, sizeof lanes);
   scan.sum = lanes[0];
-  std::memcpy(lanes, &seen, sizeof lanes);
-  scan.seen = lanes[0] | lanes[1];
+  std::memcpy(lanes, &bits, sizeof lanes);
+  scan.bits = lanes[0] | lanes[1];
   if (i > begin) {
-    const auto most = [](std::int64_t x, std::int64_t y) { return std::max(x, y); };
-    const auto least = [](std::int64_t x, std::int64_t y) { return std::min(x, y); };
-    scan.longest = std::max(scan.longest, folded(longest, most));
-    scan.shortest = std::min(scan.shortest, folded(shortest, least));
+    const auto larger = [](std::int64_t x, std::int64_t y) { return std::max(x, y); };
+    const auto smaller = [](std::int64_t x, std::int64_t y) { return std::min(x, y); };
+    scan.longest = std::max(scan.longest, fold(longest, larger));
+    scan.shortest = std::min(scan.shortest, fold(shortest, smaller));
   }
   scan.step(lengths, i, end, ends);
 }
@@ -140,7 +140,7 @@ void scan_block(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t e
 template <class T>
 void scan_block(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t end,
                 std::int64_t* ends) noexcept {
-  scan.seen = 0;
+  scan.bits = 0;
   scan.step(lengths, begin, end, ends);
 }
 
@@ -150,15 +150,15 @@ void scan_block(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t e
 template <class T>
 void scan_fast(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t end,
                std::int64_t* ends) noexcept {
-  using Signed = std::make_signed_t<T>;
-  if constexpr (std::is_same_v<Signed, std::int64_t> || std::is_same_v<T, std::int32_t>) {
+  using SignedLength = std::make_signed_t<T>;
+  if constexpr (std::is_same_v<SignedLength, std::int64_t> || std::is_same_v<T, std::int32_t>) {
     const std::int64_t n = (end - begin) / 4 * 4;
     if (n > 0 && runs(Isa::avx2)) {
       const WideScan wide =
-          wide_scan(reinterpret_cast<const Signed*>(lengths) + begin, n, scan.sum, ends + begin);
-      if (wide.seen >> 32U == 0) {
+          wide_scan(reinterpret_cast<const SignedLength*>(lengths) + begin, n, scan.sum, ends + begin);
+      if (wide.bits >> 32U == 0) {
         scan.sum = wide.sum;
-        scan.seen = wide.seen;
+        scan.bits = wide.bits;
         scan.longest = std::max(scan.longest, wide.longest);
         scan.shortest = std::min(scan.shortest, wide.shortest);
         scan.step(lengths, begin + n, end, ends);
@@ -180,10 +180,10 @@ Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offs
   offsets[0] = 0;
   for (std::int64_t begin = 0; begin < n; begin += kLengthsAtOnce) {
     const std::int64_t end = std::min(n, begin + kLengthsAtOnce);
-    const Scan before = scan;
+    const Scan snapshot = scan;
     scan_fast(scan, lengths, begin, end, offsets + 1);
-    if (scan.seen >> kSmallBits != 0 || static_cast<std::int64_t>(scan.sum) < 0) {
-      scan = before;
+    if (scan.bits >> kSmallBits != 0 || static_cast<std::int64_t>(scan.sum) < 0) {
+      scan = snapshot;
       const Status status = scan_with_care(scan, lengths, begin, end, offsets + 1);
       if (!status.ok()) return status;
     }

@@ -12,31 +12,31 @@ namespace varlen {
 
 namespace {
 
-VARLEN_AVX2 inline __m256i four(const std::int64_t* at) noexcept {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+VARLEN_AVX2 inline __m256i four(const std::int64_t* data) noexcept {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data));
 }
 
-VARLEN_AVX2 inline __m256i four(const std::int32_t* at) noexcept {
-  return _mm256_cvtepi32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+VARLEN_AVX2 inline __m256i four(const std::int32_t* data) noexcept {
+  return _mm256_cvtepi32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data)));
 }
 
 struct Lanes {
-  alignas(32) std::uint64_t at[4];
+  alignas(32) std::uint64_t data[4];
 
-  VARLEN_AVX2 explicit Lanes(__m256i x) noexcept { _mm256_store_si256(reinterpret_cast<__m256i*>(at), x); }
+  VARLEN_AVX2 explicit Lanes(__m256i x) noexcept { _mm256_store_si256(reinterpret_cast<__m256i*>(data), x); }
 };
 
 template <class T>
-VARLEN_AVX2 WideScan scan(const T* lengths, std::int64_t n, std::uint64_t before,
+VARLEN_AVX2 WideScan scan(const T* lengths, std::int64_t n, std::uint64_t start,
                           std::int64_t* ends) noexcept {
   const __m256i zero = _mm256_setzero_si256();
-  __m256i sum = _mm256_set1_epi64x(static_cast<std::int64_t>(before));
-  __m256i seen = zero;
+  __m256i sum = _mm256_set1_epi64x(static_cast<std::int64_t>(start));
+  __m256i bits = zero;
   __m256i longest = zero;
   __m256i shortest = _mm256_set1_epi32(-1);
   for (std::int64_t i = 0; i < n; i += 4) {
     const __m256i x = four(lengths + i);
-    seen = _mm256_or_si256(seen, x);
+    bits = _mm256_or_si256(bits, x);
     longest = _mm256_max_epu32(longest, x);  // the upper halves are 0 where this counts
     shortest = _mm256_min_epu32(shortest, x);
     const __m256i pairs = _mm256_add_epi64(x, _mm256_slli_si256(x, 8));
@@ -46,12 +46,12 @@ VARLEN_AVX2 WideScan scan(const T* lengths, std::int64_t n, std::uint64_t before
     // Only this addition waits for the step before.
     sum = _mm256_add_epi64(sum, _mm256_permute4x64_epi64(sums, 0xFF));
   }
-  const Lanes all(seen), most(longest), least(shortest), total(sum);
-  WideScan out{total.at[0], 0, 0, static_cast<std::int64_t>(least.at[0])};
+  const Lanes all(bits), most(longest), least(shortest), total(sum);
+  WideScan out{total.data[0], 0, 0, static_cast<std::int64_t>(least.data[0])};
   for (int lane = 0; lane < 4; ++lane) {
-    const auto high = static_cast<std::int64_t>(most.at[lane]);
-    const auto deep = static_cast<std::int64_t>(least.at[lane]);
-    out.seen |= all.at[lane];
+    const auto high = static_cast<std::int64_t>(most.data[lane]);
+    const auto deep = static_cast<std::int64_t>(least.data[lane]);
+    out.bits |= all.data[lane];
     out.longest = out.longest < high ? high : out.longest;
     out.shortest = deep < out.shortest ? deep : out.shortest;
   }

@@ -5,11 +5,11 @@
 
 namespace varlen {
 
-/// What one block of lengths gave. `seen` is all of them or-ed: longest and shortest hold where it is below
+/// What one block of lengths gave. `bits` is all of them or-ed: longest and shortest hold where it is below
 /// 2^32, which no negative length is.
 struct WideScan {
   std::uint64_t sum = 0;
-  std::uint64_t seen = 0;
+  std::uint64_t bits = 0;
   std::int64_t longest = 0;
   std::int64_t shortest = 0;
 };

@@ -25,63 +25,63 @@ constexpr std::int64_t kStage = 4096;
 struct PackPlace {
   std::int64_t step = 0;
   std::int64_t column = 0;
-  std::int64_t before = 0;
+  std::int64_t slots_before = 0;
 };
 
-/// The slot with this number; `taken` counts those that hold a row, else all are counted.
-PackPlace place_of(const Steps& steps, bool taken, std::int64_t number) noexcept {
-  if (!taken && steps.padded) {
+/// The slot with this number; `take` counts those that hold a row, else all are counted.
+PackPlace place_of(const Steps& steps, bool take, std::int64_t number) noexcept {
+  if (!take && steps.padded) {
     const std::int64_t t = number / steps.columns;
     return {t, number % steps.columns, t * steps.columns};
   }
-  PackPlace at;
-  while (at.step < steps.count && number >= steps.size_at_t[at.step]) {
-    number -= steps.size_at_t[at.step];
-    at.before += slots_of(steps, at.step++);
+  PackPlace place;
+  while (place.step < steps.count && number >= steps.size_at_t[place.step]) {
+    number -= steps.size_at_t[place.step];
+    place.slots_before += slots_of(steps, place.step++);
   }
-  at.column = number;
-  return at;
+  place.column = number;
+  return place;
 }
 
 /// tile(steps, columns, slots before the first of the steps), over everything from one place to another.
 template <class Tile>
 void in_tiles(const Steps& steps, PackPlace from, const PackPlace& to, Tile tile) noexcept {
   const auto strip = [&](std::int64_t begin, std::int64_t end) {
-    tile(Range{from.step, from.step + 1}, Range{begin, end}, from.before);
+    tile(Range{from.step, from.step + 1}, Range{begin, end}, from.slots_before);
   };
   if (from.step == to.step) return strip(from.column, to.column);
   if (from.column > 0) {
     strip(from.column, steps.columns);
-    from.before += slots_of(steps, from.step++);
+    from.slots_before += slots_of(steps, from.step++);
   }
   if (from.step < to.step) {
     // The last tile may be up to twice as wide, so that none is narrow.
     for (std::int64_t begin = 0; begin < steps.columns;) {
       const std::int64_t end = steps.columns - begin < 2 * kTile ? steps.columns : begin + kTile;
-      tile(Range{from.step, to.step}, Range{begin, end}, from.before);
+      tile(Range{from.step, to.step}, Range{begin, end}, from.slots_before);
       begin = end;
     }
   }
-  from = {to.step, 0, to.before};
+  from = {to.step, 0, to.slots_before};
   if (to.column > 0) strip(0, to.column);
 }
 
 template <std::int64_t N>
-struct MoveFixed {
-  void operator()(std::byte* out, const std::byte* in, std::int64_t /*width*/) const noexcept {
-    detail::move_fixed<N>(out, in);
+struct FixedMove {
+  void operator()(std::byte* out, const std::byte* input, std::int64_t /*width*/) const noexcept {
+    detail::move_fixed<N>(out, input);
   }
 };
 struct MoveAny {
-  void operator()(std::byte* out, const std::byte* in, std::int64_t width) const noexcept {
-    copy_exact(out, in, width);
+  void operator()(std::byte* out, const std::byte* input, std::int64_t width) const noexcept {
+    copy_exact(out, input, width);
   }
 };
 
 /// Whole lines past the caches.
 struct MoveLines {
-  void operator()(std::byte* out, const std::byte* in, std::int64_t width) const noexcept {
-    PastCaches::lines(out, in, width);
+  void operator()(std::byte* out, const std::byte* input, std::int64_t width) const noexcept {
+    PastCaches::lines(out, input, width);
   }
 };
 
@@ -89,15 +89,15 @@ template <class Body>
 void with_move(std::int64_t width, Body body) noexcept {
   switch (width) {
     case 1:
-      return body(MoveFixed<1>{});
+      return body(FixedMove<1>{});
     case 2:
-      return body(MoveFixed<2>{});
+      return body(FixedMove<2>{});
     case 4:
-      return body(MoveFixed<4>{});
+      return body(FixedMove<4>{});
     case 8:
-      return body(MoveFixed<8>{});
+      return body(FixedMove<8>{});
     case 16:
-      return body(MoveFixed<16>{});
+      return body(FixedMove<16>{});
     default:
       return body(MoveAny{});
   }
@@ -116,7 +116,7 @@ std::byte* take_step(const std::byte* const* rows, std::int64_t begin, std::int6
 }
 
 template <class Move>
-void put_step(Cached& out, const std::byte* const* rows, std::int64_t begin, std::int64_t end,
+void put_step(CacheWriter& out, const std::byte* const* rows, std::int64_t begin, std::int64_t end,
               std::int64_t offset, std::int64_t width, Move move) noexcept {
   out.out = take_step(rows, begin, end, offset, width, move, out.out);
 }
@@ -126,19 +126,19 @@ void put_step(PastCaches& out, const std::byte* const* rows, std::int64_t begin,
               std::int64_t offset, std::int64_t width, Move move) noexcept {
   if (width >= 2 * Pattern::kLine) {
     for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t prefetched = k + kPrefetchColumns < end ? std::min(width, kPrefetchBytes) : 0;
-      for (std::int64_t at = 0; at < prefetched; at += Pattern::kLine) {
-        prefetch(rows[k + kPrefetchColumns], 0, 0, static_cast<std::uintptr_t>(offset + at));
+      const std::int64_t prefetch_bytes = k + kPrefetchColumns < end ? std::min(width, kPrefetchBytes) : 0;
+      for (std::int64_t place = 0; place < prefetch_bytes; place += Pattern::kLine) {
+        prefetch(rows[k + kPrefetchColumns], 0, 0, static_cast<std::uintptr_t>(offset + place));
       }
-      const std::byte* in = rows[k] + offset;
-      out.copy(in, width, in, in + width);
+      const std::byte* input = rows[k] + offset;
+      out.copy(input, width, input, input + width);
     }
     return;
   }
   alignas(64) std::byte stage[kStage];
-  const std::int64_t most = kStage / width;
+  const std::int64_t limit = kStage / width;
   while (begin < end) {
-    const std::int64_t stop = std::min(end, begin + most);
+    const std::int64_t stop = std::min(end, begin + limit);
     const std::byte* last = take_step(rows, begin, stop, offset, width, move, stage);
     out.copy(stage, last - stage, stage, stage + kStage);
     begin = stop;
@@ -149,22 +149,22 @@ template <class Out>
 void pack_part(const Steps& steps, const std::byte* const* rows, std::int64_t width, const Pattern& fill,
                std::byte* out, const PackPlace& from, const PackPlace& to) noexcept {
   with_move(width, [&](auto move) {
-    in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
+    in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t slots_before) {
       if (are_narrow(steps, ts, columns, width)) {
-        return pack_narrow<Out>(steps, rows, width, fill, out + before * width, ts, move);
+        return pack_narrow<Out>(steps, rows, width, fill, out + slots_before * width, ts, move);
       }
       std::optional<Out> sink;
-      for (std::int64_t t = ts.begin; t < ts.end; before += slots_of(steps, t++)) {
-        const std::int64_t taken = std::clamp<std::int64_t>(steps.size_at_t[t], columns.begin, columns.end);
-        const std::int64_t end = steps.padded ? columns.end : taken;
+      for (std::int64_t t = ts.begin; t < ts.end; slots_before += slots_of(steps, t++)) {
+        const std::int64_t take = std::clamp<std::int64_t>(steps.size_at_t[t], columns.begin, columns.end);
+        const std::int64_t end = steps.padded ? columns.end : take;
         if (end == columns.begin) break;
-        std::byte* const at = out + (before + columns.begin) * width;
-        if (!sink || sink->out != at) {
+        std::byte* const place = out + (slots_before + columns.begin) * width;
+        if (!sink || sink->out != place) {
           if (sink) sink->finish();
-          sink.emplace(at, out + (before + end) * width, fill);
+          sink.emplace(place, out + (slots_before + end) * width, fill);
         }
-        put_step(*sink, rows, columns.begin, taken, t * width, width, move);
-        if (end > taken) sink->fill((end - taken) * width);
+        put_step(*sink, rows, columns.begin, take, t * width, width, move);
+        if (end > take) sink->fill((end - take) * width);
       }
       if (sink) sink->finish();
     });
@@ -179,11 +179,11 @@ void pack_part(const Steps& steps, const std::byte* const* rows, std::int64_t wi
 
 /// body(from, to) for every chunk.
 template <class Body>
-void in_chunks(const Steps& steps, bool taken, std::int64_t total, std::int64_t width, Body body) noexcept {
+void in_chunks(const Steps& steps, bool take, std::int64_t total, std::int64_t width, Body body) noexcept {
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
   parallel(chunks,
-           [&](std::int64_t c) { body(place_of(steps, taken, cut(c)), place_of(steps, taken, cut(c + 1))); });
+           [&](std::int64_t c) { body(place_of(steps, take, cut(c)), place_of(steps, take, cut(c + 1))); });
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ void pack(Steps steps, const std::byte* const* rows, std::int64_t width, const s
     if (past) {
       pack_part<PastCaches>(steps, rows, width, pattern, out, from, to);
     } else {
-      pack_part<Cached>(steps, rows, width, pattern, out, from, to);
+      pack_part<CacheWriter>(steps, rows, width, pattern, out, from, to);
     }
   });
 }
@@ -225,20 +225,20 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
       0, steps.columns, kPrefetchOffsets,
       [&](std::int64_t k) { prefetch(level.ends, indices[k], sizeof(*level.ends)); },
       [&](std::int64_t k) { room[k] = out + level.start(indices[k]) * width; });
-  const auto at = reinterpret_cast<std::uintptr_t>(out) | static_cast<std::uintptr_t>(width);
-  const bool past = at % Pattern::kLine == 0 && stores_for(total * width) == Stores::past_caches;
+  const auto place = reinterpret_cast<std::uintptr_t>(out) | static_cast<std::uintptr_t>(width);
+  const bool past = place % Pattern::kLine == 0 && stores_for(total * width) == Stores::past_caches;
   in_chunks(steps, true, total, width, [&](const PackPlace& from, const PackPlace& to) {
     const auto run = [&](auto move) {
-      in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
+      in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t slots_before) {
         if (are_narrow(steps, ts, columns, width)) {
-          return unpack_narrow(steps, block + before * width, width, room, ts, move);
+          return unpack_narrow(steps, block + slots_before * width, width, room, ts, move);
         }
-        for (std::int64_t t = ts.begin; t < ts.end; before += slots_of(steps, t++)) {
+        for (std::int64_t t = ts.begin; t < ts.end; slots_before += slots_of(steps, t++)) {
           const std::int64_t end = std::min<std::int64_t>(steps.size_at_t[t], columns.end);
           if (end <= columns.begin) break;
-          const std::byte* in = block + (before + columns.begin) * width;
-          for (std::int64_t k = columns.begin; k < end; ++k, in += width)
-            move(room[k] + t * width, in, width);
+          const std::byte* input = block + (slots_before + columns.begin) * width;
+          for (std::int64_t k = columns.begin; k < end; ++k, input += width)
+            move(room[k] + t * width, input, width);
         }
       });
     };

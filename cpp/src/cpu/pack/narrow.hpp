@@ -32,13 +32,13 @@ inline constexpr std::int64_t kStageBytes = 4096;  // of the steps that are take
   return stop;
 }
 
-/// each(column, how many of the steps [t, stop) it has), the columns that have any.
-template <class Each>
-void each_narrow(const Steps& steps, std::int64_t t, std::int64_t stop, Each each) noexcept {
+/// body(column, how many of the steps [t, stop) it has), the columns that have any.
+template <class Body>
+void each_narrow(const Steps& steps, std::int64_t t, std::int64_t stop, Body body) noexcept {
   std::int64_t count = stop - t;
   for (std::int64_t k = 0; k < steps.size_at_t[t]; ++k) {
     while (steps.size_at_t[t + count - 1] <= k) --count;
-    each(k, count);
+    body(k, count);
   }
 }
 
@@ -48,24 +48,24 @@ void pack_narrow(const Steps& steps, const std::byte* const* rows, std::int64_t 
                  std::byte* out, Range ts, Move move) noexcept {
   alignas(64) std::byte stage[kStageBytes];
   alignas(64) std::byte blank[kStageBytes / 4];
-  const std::int64_t whole = kStageBytes / (steps.columns * width);  // steps on the stage, if padded
+  const std::int64_t capacity = kStageBytes / (steps.columns * width);  // steps on the stage, if padded
   if (steps.padded) {
-    Cached(blank, blank + steps.columns * width, fill).fill(steps.columns * width);
-    Cached(stage, stage + kStageBytes, fill).fill(whole * steps.columns * width);
+    CacheWriter(blank, blank + steps.columns * width, fill).fill(steps.columns * width);
+    CacheWriter(stage, stage + kStageBytes, fill).fill(capacity * steps.columns * width);
   }
   Out sink(out, out, fill);
   for (std::int64_t t = ts.begin; t < ts.end && slots_of(steps, t) > 0;) {
     const std::int64_t row = slots_of(steps, t) * width;
     const std::int64_t stop = narrow_until(steps, t, ts.end, row);
     each_narrow(steps, t, stop, [&](std::int64_t k, std::int64_t count) {
-      const std::byte* in = rows[k] + t * width;
+      const std::byte* input = rows[k] + t * width;
       std::byte* to = stage + k * width;
-      for (; count > 0; --count, in += width, to += row) move(to, in, width);
+      for (; count > 0; --count, input += width, to += row) move(to, input, width);
     });
     // What the step that stood here before had more of; everything behind that is blank already.
-    for (std::int64_t j = std::max(t, ts.begin + whole); steps.padded && j < stop; ++j) {
-      const std::int64_t gone = (steps.size_at_t[j - whole] - steps.size_at_t[j]) * width;
-      if (gone > 0) copy_exact(stage + (j - t) * row + steps.size_at_t[j] * width, blank, gone);
+    for (std::int64_t j = std::max(t, ts.begin + capacity); steps.padded && j < stop; ++j) {
+      const std::int64_t blank_bytes = (steps.size_at_t[j - capacity] - steps.size_at_t[j]) * width;
+      if (blank_bytes > 0) copy_exact(stage + (j - t) * row + steps.size_at_t[j] * width, blank, blank_bytes);
     }
     sink.copy(stage, (stop - t) * row, stage, stage + kStageBytes);
     t = stop;
@@ -73,19 +73,19 @@ void pack_narrow(const Steps& steps, const std::byte* const* rows, std::int64_t 
   sink.finish();
 }
 
-/// Steps `ts` from `in`, where the first of them lies, to their places in the columns.
+/// Steps `ts` from `input`, where the first of them lies, to their places in the columns.
 template <class Move>
-void unpack_narrow(const Steps& steps, const std::byte* in, std::int64_t width, std::byte* const* rows,
+void unpack_narrow(const Steps& steps, const std::byte* input, std::int64_t width, std::byte* const* rows,
                    Range ts, Move move) noexcept {
   for (std::int64_t t = ts.begin; t < ts.end && steps.size_at_t[t] > 0;) {
     const std::int64_t row = slots_of(steps, t) * width;
     const std::int64_t stop = narrow_until(steps, t, ts.end, row);
     each_narrow(steps, t, stop, [&](std::int64_t k, std::int64_t count) {
-      const std::byte* from = in + k * width;
+      const std::byte* from = input + k * width;
       std::byte* to = rows[k] + t * width;
       for (; count > 0; --count, from += row, to += width) move(to, from, width);
     });
-    in += (stop - t) * row;
+    input += (stop - t) * row;
     t = stop;
   }
 }

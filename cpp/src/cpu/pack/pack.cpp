@@ -41,13 +41,13 @@ void pack_sizes(const std::int64_t* lengths, std::int64_t columns, std::int64_t 
 }
 
 Status pack_check_lengths(const std::int64_t* lengths, std::int64_t columns, std::int64_t steps) noexcept {
-  std::int64_t before = steps;
+  std::int64_t previous = steps;
   for (std::int64_t k = 0; k < columns; ++k) {
     const std::int64_t length = lengths[k];
     if (length < 0) return {Code::negative_length, k, length};
     if (length > steps) return {Code::too_long, k, length};
-    if (length > before) return {Code::increasing, k, length};
-    before = length;
+    if (length > previous) return {Code::increasing, k, length};
+    previous = length;
   }
   return {};
 }
@@ -62,13 +62,13 @@ Status pack_check_sizes(const std::int64_t* size_at_t, std::int64_t steps, const
   return {};
 }
 
-Status pack_check_indices(const std::int64_t* indices, std::int64_t columns, std::uint8_t* seen) noexcept {
-  std::fill(seen, seen + columns, std::uint8_t{0});
+Status pack_check_indices(const std::int64_t* indices, std::int64_t columns, std::uint8_t* marks) noexcept {
+  std::fill(marks, marks + columns, std::uint8_t{0});
   for (std::int64_t k = 0; k < columns; ++k) {
     const std::int64_t index = indices[k];
     if (index < 0 || index >= columns) return {Code::index_out_of_range, k, index};
-    if (seen[index] != 0) return {Code::repeated, k, index};
-    seen[index] = 1;
+    if (marks[index] != 0) return {Code::repeated, k, index};
+    marks[index] = 1;
   }
   return {};
 }

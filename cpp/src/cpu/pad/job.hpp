@@ -16,7 +16,7 @@ struct PadJob {
   bool mask;
 
   /// Most rows of a sequence of an axis.
-  [[nodiscard]] std::int64_t most(int axis) const noexcept {
+  [[nodiscard]] std::int64_t slot_limit(int axis) const noexcept {
     return how.keeps == nullptr ? sizes[axis] : std::min(sizes[axis], how.keeps[axis]);
   }
 

@@ -9,10 +9,10 @@ namespace varlen {
 namespace {
 
 /// As copy_over, for more bytes.
-inline void copy_many(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
-  std::int64_t at = 0;
-  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out, in, at);
-  copy_over(out + at, in + at, bytes - at);
+inline void copy_many(std::byte* out, const std::byte* input, std::int64_t bytes) noexcept {
+  std::int64_t place = 0;
+  for (; place + kOverFours <= bytes; place += kOverFours) copy_four(out, input, place);
+  copy_over(out + place, input + place, bytes - place);
 }
 
 /// As fill_over, with a first store that may cross a line of the cache and pairs that fill one: where lines
@@ -21,19 +21,19 @@ inline void fill_lines(std::byte* out, std::int64_t bytes, const Wide& block) no
   if (bytes <= 0) return;
   std::byte* const end = out + bytes;
   const auto put = [&block](std::byte* to) { std::memcpy(to, &block, sizeof block); };
-  const auto within = [](const std::byte* to, std::int64_t size) {
+  const auto phase = [](const std::byte* to, std::int64_t size) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) %
                                      static_cast<std::uintptr_t>(size));
   };
   put(out);
-  out += kOver - within(out, kOver);
-  if (out < end && within(out, 2 * kOver) != 0) {
+  out += kWideBytes - phase(out, kWideBytes);
+  if (out < end && phase(out, 2 * kWideBytes) != 0) {
     put(out);
-    out += kOver;
+    out += kWideBytes;
   }
-  for (; out + kOver < end; out += 2 * kOver) {
+  for (; out + kWideBytes < end; out += 2 * kWideBytes) {
     put(out);
-    put(out + kOver);
+    put(out + kWideBytes);
   }
   if (out < end) put(out);
 }
@@ -42,31 +42,31 @@ VARLEN_LOOP std::int64_t medium_rows(const SmallRows& job, const Pattern& fill, 
                                      const std::byte* limit) noexcept {
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.slots * width;
-  const std::int64_t most = job.most * width;
+  const std::int64_t byte_limit = job.slot_limit * width;
   const std::int64_t* const ends = job.level.ends;
-  std::byte* at = out;
+  std::byte* place = out;
   std::int64_t i = job.rows.begin;
   // Aligned stores take the pattern from its start, which they hit where the output is aligned to its period.
-  if (reinterpret_cast<std::uintptr_t>(at) % static_cast<std::uintptr_t>(fill.period) != 0) return i;
+  if (reinterpret_cast<std::uintptr_t>(place) % static_cast<std::uintptr_t>(fill.period) != 0) return i;
   Wide block;
   std::memcpy(&block, fill.bytes, sizeof block);
   std::int64_t start = i < job.rows.end ? job.level.start(i) : 0;
-  for (; i < job.rows.end && limit - at >= row_bytes + kOver; ++i, at += row_bytes) {
+  for (; i < job.rows.end && limit - place >= row_bytes + kWideBytes; ++i, place += row_bytes) {
     const std::int64_t have = (ends[i] - start) * width;
-    const std::int64_t bytes = std::min(have, most);
-    const std::byte* in = job.data + (start - job.first) * width + (job.cut_left ? have - bytes : 0);
-    if (job.end - in < bytes + kOver) break;
+    const std::int64_t bytes = std::min(have, byte_limit);
+    const std::byte* input = job.data + (start - job.first) * width + (job.cut_left ? have - bytes : 0);
+    if (job.end - input < bytes + kWideBytes) break;
     start = ends[i];
     const std::int64_t gap = row_bytes - bytes;
     if (job.left) {
-      fill_lines(at, gap, block);
-      copy_many(at + gap, in, bytes);
+      fill_lines(place, gap, block);
+      copy_many(place + gap, input, bytes);
     } else {
-      copy_many(at, in, bytes);
-      fill_lines(at + bytes, gap, block);
+      copy_many(place, input, bytes);
+      fill_lines(place + bytes, gap, block);
     }
   }
-  out = at;
+  out = place;
   return i;
 }
 

@@ -10,9 +10,9 @@ namespace varlen {
 namespace {
 
 /// One chunk: the bytes [begin, end) of the output. row(i) gives the segments of output row i.
-template <class Out, class Row, class Many>
+template <class Out, class Row, class Body>
 void write_chunk(const PadJob& job, const Pattern& pattern, std::byte* out, std::int64_t begin,
-                 std::int64_t end, std::int64_t per_row, Row row, Many many) noexcept {
+                 std::int64_t end, std::int64_t per_row, Row row, Body body) noexcept {
   const std::int64_t row_bytes = job.slot_bytes(-1);
   Walk<Out> walk(job, pattern, out + begin, out + end);
   std::int64_t i = begin / row_bytes;
@@ -23,16 +23,16 @@ void write_chunk(const PadJob& job, const Pattern& pattern, std::byte* out, std:
   };
   if (begin % row_bytes != 0) piece(begin, std::min(end, (i + 1) * row_bytes));
   if (const std::int64_t last = end / row_bytes; i < last) {
-    many(walk, i, last);
+    body(walk, i, last);
     i = last;
   }
   if (i * row_bytes < end) piece(i * row_bytes, end);
   walk.finish();
 }
 
-template <class Row, class Many>
+template <class Row, class Body>
 void write(const PadJob& job, std::int64_t n, std::int64_t per_row, std::byte* out, Row row,
-           Many many) noexcept {
+           Body body) noexcept {
   const std::int64_t row_bytes = job.slot_bytes(-1);
   const std::int64_t total = n * row_bytes;
   if (total <= 0) return;
@@ -47,27 +47,27 @@ void write(const PadJob& job, std::int64_t n, std::int64_t per_row, std::byte* o
   const auto cut = [&](std::int64_t c) { return (units / chunks * c + std::min(c, units % chunks)) * grain; };
   parallel(chunks, [&](std::int64_t c) {
     if (past) {
-      write_chunk<PastCaches>(job, pattern, out, cut(c), cut(c + 1), per_row, row, many);
+      write_chunk<PastCaches>(job, pattern, out, cut(c), cut(c + 1), per_row, row, body);
     } else {
-      write_chunk<Cached>(job, pattern, out, cut(c), cut(c + 1), per_row, row, many);
+      write_chunk<CacheWriter>(job, pattern, out, cut(c), cut(c + 1), per_row, row, body);
     }
   });
 }
 
 /// Whether every sequence fills its slots, and the rows of values that they take together.
 bool is_full(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes,
-             const std::int64_t* keeps, Range& taken) noexcept {
+             const std::int64_t* keeps, Range& target) noexcept {
   for (int d = 0; d < depth; ++d) {
     if (keeps != nullptr && keeps[d] < sizes[d]) return false;
     if (rows.size() <= 0) return false;
-    const Range below{levels[d].start(rows.begin), levels[d].end(rows.end - 1)};
-    if (below.size() == 0 || below.size() != rows.size() * sizes[d]) return false;
+    const Range children{levels[d].start(rows.begin), levels[d].end(rows.end - 1)};
+    if (children.size() == 0 || children.size() != rows.size() * sizes[d]) return false;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       if (levels[d].length(i) != sizes[d]) return false;
     }
-    rows = below;
+    rows = children;
   }
-  taken = rows;
+  target = rows;
   return true;
 }
 
@@ -79,17 +79,17 @@ void write_levels(const Offsets* levels, int depth, Range rows, const Rows& valu
     const Offsets level{&slots, 1};
     const Rows from =
         mask ? values : Rows{values.data + all.begin * values.width, values.count - all.begin, values.width};
-    Padding whole = how;
-    whole.keeps = nullptr;
-    write_levels(&level, 1, {0, 1}, from, &slots, whole, mask, out);
+    Padding padding = how;
+    padding.keeps = nullptr;
+    write_levels(&level, 1, {0, 1}, from, &slots, padding, mask, out);
     return;
   }
   const PadJob job{depth, sizes, how, mask ? 1 : how.convert.out_bytes(values.width), mask};
   write(
       job, rows.size(), 1, out,
       [&](std::int64_t i, Segment& one) {
-        const std::int64_t at = rows.begin + i;
-        one = {levels + 1, values, {levels[0].start(at), levels[0].end(at)}};
+        const std::int64_t place = rows.begin + i;
+        one = {levels + 1, values, {levels[0].start(place), levels[0].end(place)}};
         return static_cast<const Segment*>(&one);
       },
       [&](auto& walk, std::int64_t begin, std::int64_t end) {
@@ -122,9 +122,9 @@ void pad(const Offsets* levels, int depth, Range rows, Rows values, const std::i
   write_levels(levels, depth, rows, values, sizes, how, false, out);
 }
 
-void pad_segments_of(const Range* picked, std::int64_t n, const Offsets* levels, Rows values,
+void pad_segments_of(const Range* ranges, std::int64_t n, const Offsets* levels, Rows values,
                      Segment* segments) noexcept {
-  for (std::int64_t k = 0; k < n; ++k) segments[k] = {levels, values, picked[k]};
+  for (std::int64_t k = 0; k < n; ++k) segments[k] = {levels, values, ranges[k]};
 }
 
 void pad_segments(const Segment* segments, std::int64_t per_row, std::int64_t n, int depth,
@@ -167,9 +167,9 @@ std::int64_t past_caches_from() noexcept {
   // Measured: with a cache of 32 MB, 0.7 of the time of ordinary stores at 17 MB, and less above; with 480
   // MB, 1.0 to 1.3 at 17 to 24 MB, 0.9 at 32 MB, 0.7 to 0.85 from 50 MB on, also where the output is read
   // next.
-  constexpr std::int64_t kMost = std::int64_t{32} << 20;
+  constexpr std::int64_t kLimit = std::int64_t{32} << 20;
   const std::int64_t cache = last_cache_bytes();
-  return cache > 0 ? std::clamp(cache / 2, kMost / 4, kMost) : kMost;
+  return cache > 0 ? std::clamp(cache / 2, kLimit / 4, kLimit) : kLimit;
 }
 
 void pad_sizes(const Offsets* levels, int depth, Range rows, std::int64_t* sizes) noexcept {

@@ -16,37 +16,37 @@ class Places {
   Places(const PadJob& job, std::int64_t* out, std::int64_t from, std::int64_t to) noexcept
       : job_(job), out_(out), from_(from), to_(to) {}
 
-  /// A sequence of `rows` on `axis`, whose first slot is `at`; levels are those below it.
-  void sequence(const Offsets* levels, Range rows, int axis, std::int64_t at) noexcept {
-    const std::int64_t below = job_.slot_bytes(axis) / kSize;
+  /// A sequence of `rows` on `axis`, whose first slot is `place`; levels are those below it.
+  void sequence(const Offsets* levels, Range rows, int axis, std::int64_t place) noexcept {
+    const std::int64_t stride = job_.slot_bytes(axis) / kSize;
     const std::int64_t slots = job_.sizes[axis];
-    const std::int64_t keep = std::min(rows.size(), job_.most(axis));
+    const std::int64_t keep = std::min(rows.size(), job_.slot_limit(axis));
     const std::int64_t skip = job_.how.cut == Side::left ? rows.size() - keep : 0;
-    const std::int64_t first = at + (job_.how.side == Side::left ? (slots - keep) * below : 0);
-    zeros(at, first);
-    zeros(first + keep * below, at + slots * below);
+    const std::int64_t first = place + (job_.how.side == Side::left ? (slots - keep) * stride : 0);
+    zeros(place, first);
+    zeros(first + keep * stride, place + slots * stride);
     if (axis + 1 == job_.depth) {
-      const Range some = inside(first, first + keep);
-      std::iota(out_ + some.begin, out_ + some.end, skip + some.begin - first);
+      const Range part = clip(first, first + keep);
+      std::iota(out_ + part.begin, out_ + part.end, skip + part.begin - first);
       return;
     }
-    const Range some = inside(first, first + keep * below);
-    if (some.size() == 0) return;
-    const std::int64_t last = (some.end - first + below - 1) / below;
-    for (std::int64_t k = (some.begin - first) / below; k < last; ++k) {
+    const Range part = clip(first, first + keep * stride);
+    if (part.size() == 0) return;
+    const std::int64_t last = (part.end - first + stride - 1) / stride;
+    for (std::int64_t k = (part.begin - first) / stride; k < last; ++k) {
       const std::int64_t i = rows.begin + skip + k;
-      sequence(levels + 1, {levels[0].start(i), levels[0].end(i)}, axis + 1, first + k * below);
+      sequence(levels + 1, {levels[0].start(i), levels[0].end(i)}, axis + 1, first + k * stride);
     }
   }
 
  private:
-  [[nodiscard]] Range inside(std::int64_t begin, std::int64_t end) const noexcept {
+  [[nodiscard]] Range clip(std::int64_t begin, std::int64_t end) const noexcept {
     const std::int64_t first = std::clamp(begin, from_, to_);
     return {first, std::clamp(end, first, to_)};
   }
   void zeros(std::int64_t begin, std::int64_t end) noexcept {
-    const Range some = inside(begin, end);
-    std::fill(out_ + some.begin, out_ + some.end, std::int64_t{0});
+    const Range part = clip(begin, end);
+    std::fill(out_ + part.begin, out_ + part.end, std::int64_t{0});
   }
 
   const PadJob& job_;
@@ -82,9 +82,9 @@ void pad_positions(const Offsets* levels, int depth, Range rows, const std::int6
   });
 }
 
-void pad_picked_positions(const Range* picked, std::int64_t n, const Offsets* levels, int depth,
+void pad_picked_positions(const Range* ranges, std::int64_t n, const Offsets* levels, int depth,
                           const std::int64_t* sizes, Padding how, std::int64_t* out) noexcept {
-  write(n, levels, depth, sizes, how, out, [&](std::int64_t k) { return picked[k]; });
+  write(n, levels, depth, sizes, how, out, [&](std::int64_t k) { return ranges[k]; });
 }
 
 }  // namespace varlen

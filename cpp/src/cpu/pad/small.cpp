@@ -22,7 +22,7 @@ template <bool Left, bool Mask>
 void one_row(const SmallRows& job, std::int64_t i, std::byte* out) noexcept {
   const std::int64_t start = job.level.start(i);
   const std::int64_t have = job.level.end(i) - start;
-  const std::int64_t keep = std::min(have, job.most);
+  const std::int64_t keep = std::min(have, job.slot_limit);
   const std::int64_t bytes = keep * job.width;
   const std::int64_t gap = (job.slots - keep) * job.width;
   std::byte* data = Left ? out + gap : out;
@@ -40,17 +40,17 @@ void one_row(const SmallRows& job, std::int64_t i, std::byte* out) noexcept {
 
 /// The rows of [begin, end) around which everything may be read and written whole.
 template <bool Left, bool Mask>
-Range whole_rows(const SmallRows& job, std::int64_t touched, const std::byte* out,
+Range whole_rows(const SmallRows& job, std::int64_t reach, const std::byte* out,
                  const std::byte* limit) noexcept {
   const std::int64_t row_bytes = job.slots * job.width;
-  const std::int64_t fit = limit - out < touched ? 0 : (limit - out - touched) / row_bytes + 1;
+  const std::int64_t fit = limit - out < reach ? 0 : (limit - out - reach) / row_bytes + 1;
   Range rows{job.rows.begin, std::min(job.rows.end, job.rows.begin + fit)};
   if constexpr (!Mask) {
-    const auto at = [&](std::int64_t row) { return (row - job.first) * job.width; };
+    const auto place_of = [&](std::int64_t row) { return (row - job.first) * job.width; };
     const std::int64_t readable = job.end - job.data;
-    const std::int64_t behind = job.data - job.begin;
-    while (rows.end > rows.begin && at(job.level.end(rows.end - 1)) + touched > readable) --rows.end;
-    while (Left && rows.begin < rows.end && at(job.level.start(rows.begin)) + behind < row_bytes)
+    const std::int64_t lead = job.data - job.begin;
+    while (rows.end > rows.begin && place_of(job.level.end(rows.end - 1)) + reach > readable) --rows.end;
+    while (Left && rows.begin < rows.end && place_of(job.level.start(rows.begin)) + lead < row_bytes)
       ++rows.begin;
   }
   return rows;
@@ -63,38 +63,39 @@ template <class V, int Vectors, bool Left, bool Mask>
   constexpr std::ptrdiff_t kVector = sizeof(V);
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.slots * width;
-  const std::int64_t most = job.most * width;
+  const std::int64_t byte_limit = job.slot_limit * width;
   const std::int64_t cut = job.cut_left ? -1 : 0;
-  const Range whole = whole_rows<Left, Mask>(job, Vectors * kVector, out, limit);
+  const Range full_rows = whole_rows<Left, Mask>(job, Vectors * kVector, out, limit);
   const std::int64_t* const ends = job.level.ends;
   std::int64_t i = job.rows.begin;
-  for (; i < whole.begin; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);
-  std::int64_t start = i < whole.end ? job.level.start(i) : 0;
-  const std::byte* in = Mask ? nullptr : job.data + (start - job.first) * width;
+  for (; i < full_rows.begin; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);
+  std::int64_t start = i < full_rows.end ? job.level.start(i) : 0;
+  const std::byte* input = Mask ? nullptr : job.data + (start - job.first) * width;
   V fill[Vectors];
   if constexpr (!Mask) std::memcpy(fill, job.fill, sizeof fill);
-  for (; i < whole.end; ++i, out += row_bytes) {
+  for (; i < full_rows.end; ++i, out += row_bytes) {
     const std::int64_t have = (ends[i] - start) * width;
-    const std::int64_t bytes = std::min(have, most);
+    const std::int64_t bytes = std::min(have, byte_limit);
     start = ends[i];
-    const std::byte* from = in;
+    const std::byte* from = input;
     if constexpr (!Mask) {
       from += ((have - bytes) & cut) + (Left ? bytes - row_bytes : 0);
-      in += have;
+      input += have;
     }
     const std::byte* up_to = kUpTo.data() + kSmallRow - (Left ? row_bytes - bytes : bytes);
     for (int v = 0; v < Vectors; ++v) {
-      V here;
-      std::memcpy(&here, up_to + kVector * v, sizeof here);
-      V mixed;
+      V present_mask;
+      std::memcpy(&present_mask, up_to + kVector * v, sizeof present_mask);
+      V blend;
       if constexpr (Mask) {
-        mixed = (Left ? ~here : here) & 1;
+        blend = (Left ? ~present_mask : present_mask) & 1;
       } else {
         V data;
         std::memcpy(&data, from + kVector * v, sizeof data);
-        mixed = Left ? ((fill[v] & here) | (data & ~here)) : ((data & here) | (fill[v] & ~here));
+        blend = Left ? ((fill[v] & present_mask) | (data & ~present_mask))
+                     : ((data & present_mask) | (fill[v] & ~present_mask));
       }
-      std::memcpy(out + kVector * v, &mixed, sizeof mixed);
+      std::memcpy(out + kVector * v, &blend, sizeof blend);
     }
   }
   for (; i < job.rows.end; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);

@@ -21,7 +21,7 @@ struct SmallRows {
   const std::byte* end = nullptr;
   std::int64_t width = 1;  ///< bytes of one value row, as it is written
   std::int64_t slots = 0;
-  std::int64_t most = 0;  ///< slots that a sequence fills at most
+  std::int64_t slot_limit = 0;  ///< slots that a sequence fills at most
   bool left = false;
   bool cut_left = false;
   bool mask = false;                ///< no values: ones where they would be

@@ -49,23 +49,23 @@ struct Job {
 /// Rows that lie whole in the part: a fixed number of vectors each. Gives back the first that it did not do.
 template <int Vectors>
 std::int64_t small_rows(Job& job, Range rows, const std::byte* dense) noexcept {
-  constexpr std::int64_t kTouched = std::int64_t{Vectors} * 16;
+  constexpr std::int64_t kReach = std::int64_t{Vectors} * 16;
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.sizes[job.depth - 1] * width;
   const std::int64_t* const ends = job.levels[job.depth - 1].ends;
-  const std::int64_t room = job.dense_end - dense - kTouched;
+  const std::int64_t room = job.dense_end - dense - kReach;
   const std::int64_t readable = room < 0 ? 0 : room / row_bytes;
   const std::int64_t stop = std::min(rows.end, rows.begin + readable);
   const bool left = job.left;
   std::byte* out = job.out;
-  std::byte* const last = job.limit - kTouched;
+  std::byte* const last = job.limit - kReach;
   std::int64_t start = job.levels[job.depth - 1].start(rows.begin);
   std::int64_t i = rows.begin;
   for (; i < stop && out <= last; ++i, dense += row_bytes) {
     const std::int64_t bytes = (ends[i] - start) * width;
     start = ends[i];
-    const std::byte* in = dense + (left ? row_bytes - bytes : 0);
-    for (std::ptrdiff_t v = 0; v < Vectors; ++v) store(out + 16 * v, load(in + 16 * v));
+    const std::byte* input = dense + (left ? row_bytes - bytes : 0);
+    for (std::ptrdiff_t v = 0; v < Vectors; ++v) store(out + 16 * v, load(input + 16 * v));
     out += bytes;
   }
   job.out = out;
@@ -89,8 +89,8 @@ VARLEN_LOOP std::int64_t unpad_medium_rows(Job& job, Range rows, const std::byte
   const bool left = job.left;
   const std::uintptr_t side = left ? static_cast<std::uintptr_t>(row_bytes) - 2 * kLine : 0;
   std::byte* out = job.out;
-  const std::byte* const last = job.limit - row_bytes - kOver;
-  const std::int64_t readable = (job.dense_end - dense - kOver) / row_bytes;
+  const std::byte* const last = job.limit - row_bytes - kWideBytes;
+  const std::int64_t readable = (job.dense_end - dense - kWideBytes) / row_bytes;
   const std::int64_t stop = std::min(rows.end, rows.begin + readable);
   std::int64_t start = job.levels[job.depth - 1].start(rows.begin);
   std::int64_t i = rows.begin;
@@ -105,11 +105,11 @@ VARLEN_LOOP std::int64_t unpad_medium_rows(Job& job, Range rows, const std::byte
       prefetch(next, 0, 0);
       prefetch(next, 0, 0, kLine);
     }
-    const std::byte* in = dense + (left ? row_bytes - bytes : 0);
+    const std::byte* input = dense + (left ? row_bytes - bytes : 0);
     if (bytes < kOverMost) {
-      copy_over(out, in, bytes);
+      copy_over(out, input, bytes);
     } else {
-      copy_bytes(out, in, bytes);
+      copy_bytes(out, input, bytes);
     }
     out += bytes;
   }
@@ -147,30 +147,30 @@ void block(Job& job, int axis, Range rows, const std::byte* dense) noexcept {
   if (rows.size() <= 0) return;
   if (job.deep(axis, rows.begin) < job.from) rows.begin = std::max(rows.begin, begins_before(job.from) - 1);
   if (job.deep(axis, rows.end) > job.to) rows.end = std::min(rows.end, begins_before(job.to - 1));
-  const auto at = [&](std::int64_t i) { return dense + (i - first) * row_bytes; };
+  const auto row_at = [&](std::int64_t i) { return dense + (i - first) * row_bytes; };
   const auto range = [&](std::int64_t i) { return Range{level.start(i), level.end(i)}; };
   if (axis + 1 < job.depth) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       const Range inner = range(i);
       const std::int64_t gap = job.left ? job.sizes[axis] - inner.size() : 0;
-      block(job, axis + 1, inner, at(i) + gap * job.slot_bytes(axis));
+      block(job, axis + 1, inner, row_at(i) + gap * job.slot_bytes(axis));
     }
     return;
   }
   std::int64_t i = rows.begin;
   if (i < rows.end && level.start(i) < job.from) {  // begun by the part in front
-    one_row(job, range(i), at(i), row_bytes);
+    one_row(job, range(i), row_at(i), row_bytes);
     ++i;
   }
   if (i < rows.end && row_bytes <= kSmall) {
-    const std::int64_t whole = level.end(rows.end - 1) > job.to ? rows.end - 1 : rows.end;
-    i = kSmallRows[static_cast<std::size_t>((row_bytes - 1) / 16)](job, {i, whole}, at(i));
+    const std::int64_t full = level.end(rows.end - 1) > job.to ? rows.end - 1 : rows.end;
+    i = kSmallRows[static_cast<std::size_t>((row_bytes - 1) / 16)](job, {i, full}, row_at(i));
   }
   if (i < rows.end && row_bytes <= kMedium) {
-    const std::int64_t whole = level.end(rows.end - 1) > job.to ? rows.end - 1 : rows.end;
-    i = best<unpad_medium_rows>(job, {i, whole}, at(i), row_bytes);
+    const std::int64_t full = level.end(rows.end - 1) > job.to ? rows.end - 1 : rows.end;
+    i = best<unpad_medium_rows>(job, {i, full}, row_at(i), row_bytes);
   }
-  for (; i < rows.end; ++i) one_row(job, range(i), at(i), row_bytes);
+  for (; i < rows.end; ++i) one_row(job, range(i), row_at(i), row_bytes);
 }
 
 }  // namespace
@@ -180,8 +180,8 @@ void unpad(const std::byte* dense, std::int64_t width, const Offsets* levels, in
   const std::int64_t total = levels[depth - 1].total();
   const std::int64_t n = levels[0].count;
   if (total == 0 || width == 0) return;
-  const Job whole{levels, depth, sizes, width, side == Side::left, nullptr, 0, total, out, nullptr};
-  const std::byte* end = dense + n * whole.slot_bytes(-1);
+  const Job full{levels, depth, sizes, width, side == Side::left, nullptr, 0, total, out, nullptr};
+  const std::byte* end = dense + n * full.slot_bytes(-1);
   if (end - dense == total * width) {  // nothing is padded
     const ConcatBlock all{dense, total * width};
     concat(&all, 1, out);
@@ -190,7 +190,7 @@ void unpad(const std::byte* dense, std::int64_t width, const Offsets* levels, in
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
   parallel(chunks, [&](std::int64_t c) {
-    Job part = whole;
+    Job part = full;
     part.dense_end = end;
     part.from = cut(c);
     part.to = cut(c + 1);

@@ -23,21 +23,21 @@ void pad_range(const Piece* pieces, std::int64_t begin, std::int64_t end, std::i
     const std::int64_t bytes = pieces[i].rows * width;
     const std::int64_t gap = row_bytes - bytes;
     // Fill may run over into what is written next: the row itself, or the next one.
-    const bool over = fill.blocks && row + row_bytes + 16 <= stop;
+    const bool has_room = fill.blocks && row + row_bytes + 16 <= stop;
     if (side == Side::right) {
       copy_exact(row, pieces[i].data, bytes);
-      over ? fill_over(row + bytes, gap, fill) : fill_exact(row + bytes, gap, fill);
+      has_room ? fill_over(row + bytes, gap, fill) : fill_exact(row + bytes, gap, fill);
     } else {
-      over ? fill_over(row, gap, fill) : fill_exact(row, gap, fill);
+      has_room ? fill_over(row, gap, fill) : fill_exact(row, gap, fill);
       copy_exact(row + gap, pieces[i].data, bytes);
     }
   }
 }
 
-template <class Each>
-void by_rows(std::int64_t n, std::int64_t row_bytes, Each each) noexcept {
+template <class Body>
+void by_rows(std::int64_t n, std::int64_t row_bytes, Body body) noexcept {
   const std::int64_t chunks = std::min(n, chunks_for(n * row_bytes));
-  parallel(chunks, [&](std::int64_t c) { each(n * c / chunks, n * (c + 1) / chunks); });
+  parallel(chunks, [&](std::int64_t c) { body(n * c / chunks, n * (c + 1) / chunks); });
 }
 
 }  // namespace
@@ -49,33 +49,33 @@ void concat_pieces(const Piece* pieces, Offsets level, std::int64_t width, std::
     const std::int64_t from = total * c / chunks;
     const std::int64_t to = total * (c + 1) / chunks;
     std::int64_t i = std::upper_bound(level.ends, level.ends + level.count, from) - level.ends;
-    std::int64_t at = from;
+    std::int64_t place = from;
     const auto copy = [&] {
-      const std::int64_t rows = std::min(level.end(i), to) - at;
-      copy_exact(out + at * width, pieces[i].data + (at - level.start(i)) * width, rows * width);
-      at += rows;
+      const std::int64_t rows = std::min(level.end(i), to) - place;
+      copy_exact(out + place * width, pieces[i].data + (place - level.start(i)) * width, rows * width);
+      place += rows;
       ++i;
     };
-    if (i < level.count && at > level.start(i)) copy();
-    const std::int64_t whole = std::upper_bound(level.ends, level.ends + level.count, to) - level.ends;
-    if (runs(Isa::avx2) && width % 4 == 0 && (to - from) * width <= kShortPiece * (whole - i)) {
-      std::byte* next = out + at * width;
-      i = concat_short(pieces, i, whole, width, next, out + to * width);
-      if (i > 0) at = std::max(at, level.end(i - 1));
+    if (i < level.count && place > level.start(i)) copy();
+    const std::int64_t last = std::upper_bound(level.ends, level.ends + level.count, to) - level.ends;
+    if (runs(Isa::avx2) && width % 4 == 0 && (to - from) * width <= kShortPiece * (last - i)) {
+      std::byte* next = out + place * width;
+      i = concat_short(pieces, i, last, width, next, out + to * width);
+      if (i > 0) place = std::max(place, level.end(i - 1));
     }
-    while (i < level.count && at < to) {
+    while (i < level.count && place < to) {
       if (i + kPrefetchDistance < level.count) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
       copy();
     }
   });
 }
 
-std::int64_t space_pieces(const Piece* pieces, std::int64_t n, Piece gap, Piece* spaced,
+std::int64_t space_pieces(const Piece* pieces, std::int64_t n, Piece gap, Piece* output,
                           std::int64_t* ends) noexcept {
   std::int64_t count = 0;
   std::int64_t total = 0;
   const auto put = [&](const Piece& piece) {
-    spaced[count] = piece;
+    output[count] = piece;
     ends[count++] = total += piece.rows;
   };
   for (std::int64_t i = 0; i < n; ++i) {

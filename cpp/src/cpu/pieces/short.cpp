@@ -20,14 +20,14 @@ VARLEN_AVX2 inline __m256i lanes_from(int first) noexcept {
   return _mm256_add_epi32(_mm256_set1_epi32(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-/// The words under the mask, wherever `at` points; the others are not touched.
-VARLEN_AVX2 inline __m256i load_masked(std::uintptr_t at, __m256i mask) noexcept {
+/// The words under the mask, wherever `address` points; the others are not touched.
+VARLEN_AVX2 inline __m256i load_masked(std::uintptr_t address, __m256i mask) noexcept {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): it may lie before the piece, where no pointer may.
-  return _mm256_maskload_epi32(reinterpret_cast<const int*>(at), mask);
+  return _mm256_maskload_epi32(reinterpret_cast<const int*>(address), mask);
 }
 
-VARLEN_AVX2 inline void store(std::byte* at, __m256i words) noexcept {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), words);
+VARLEN_AVX2 inline void store(std::byte* address, __m256i words) noexcept {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(address), words);
 }
 
 }  // namespace
@@ -47,23 +47,24 @@ VARLEN_AVX2 std::int64_t pad_short(const Piece* pieces, std::int64_t begin, std:
   std::int64_t i = begin;
   for (; i < end && stop - row >= blocks * 32; ++i, row += row_bytes) {
     if (i + kPrefetchDistance < end) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
-    const int filled = static_cast<int>(pieces[i].rows * width / 4);
+    const int data_words = static_cast<int>(pieces[i].rows * width / 4);
     // Words [from, to) of the row are data.
-    const int from = side == Side::left ? words - filled : 0;
-    const __m256i to = _mm256_set1_epi32(from + filled);
-    std::uintptr_t in =
+    const int from = side == Side::left ? words - data_words : 0;
+    const __m256i to = _mm256_set1_epi32(from + data_words);
+    std::uintptr_t input =
         reinterpret_cast<std::uintptr_t>(pieces[i].data) - static_cast<std::uintptr_t>(from) * 4;
     __m256i lane = lanes_from(0);
     if (side == Side::right && zero) {
-      for (std::int64_t block = 0; block < blocks; ++block, in += 32, lane = _mm256_add_epi32(lane, step)) {
-        store(row + block * 32, load_masked(in, _mm256_cmpgt_epi32(to, lane)));
+      for (std::int64_t block = 0; block < blocks;
+           ++block, input += 32, lane = _mm256_add_epi32(lane, step)) {
+        store(row + block * 32, load_masked(input, _mm256_cmpgt_epi32(to, lane)));
       }
       continue;
     }
-    const __m256i before = _mm256_set1_epi32(from - 1);
-    for (std::int64_t block = 0; block < blocks; ++block, in += 32, lane = _mm256_add_epi32(lane, step)) {
-      const __m256i mask = _mm256_and_si256(_mm256_cmpgt_epi32(lane, before), _mm256_cmpgt_epi32(to, lane));
-      store(row + block * 32, _mm256_blendv_epi8(pattern, load_masked(in, mask), mask));
+    const __m256i edge = _mm256_set1_epi32(from - 1);
+    for (std::int64_t block = 0; block < blocks; ++block, input += 32, lane = _mm256_add_epi32(lane, step)) {
+      const __m256i mask = _mm256_and_si256(_mm256_cmpgt_epi32(lane, edge), _mm256_cmpgt_epi32(to, lane));
+      store(row + block * 32, _mm256_blendv_epi8(pattern, load_masked(input, mask), mask));
     }
   }
   return i;
@@ -73,25 +74,25 @@ VARLEN_AVX2 std::int64_t concat_short(const Piece* pieces, std::int64_t begin, s
                                       std::int64_t width, std::byte*& out, const std::byte* stop) noexcept {
   const __m256i low = lanes_from(0);
   const __m256i high = lanes_from(kLanes);
-  std::byte* at = out;
+  std::byte* address = out;
   std::int64_t i = begin;
   for (; i < end; ++i) {
     if (i + kPrefetchDistance < end) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
     const std::int64_t bytes = pieces[i].rows * width;
     if (bytes > kShortPiece) {
-      copy_bytes(at, pieces[i].data, bytes);
+      copy_bytes(address, pieces[i].data, bytes);
     } else {
-      if (stop - at < kShortPiece) break;
+      if (stop - address < kShortPiece) break;
       const __m256i words = _mm256_set1_epi32(static_cast<int>(bytes / 4));
       const auto data = reinterpret_cast<std::uintptr_t>(pieces[i].data);
       const __m256i head = load_masked(data, _mm256_cmpgt_epi32(words, low));
       const __m256i tail = load_masked(data + 32, _mm256_cmpgt_epi32(words, high));
-      store(at, head);
-      store(at + 32, tail);
+      store(address, head);
+      store(address + 32, tail);
     }
-    at += bytes;
+    address += bytes;
   }
-  out = at;
+  out = address;
   return i;
 }
 

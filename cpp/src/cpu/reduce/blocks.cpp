@@ -9,8 +9,8 @@ Status reduce_blocks_check(Offsets groups, Offsets blocks) noexcept {
   if (groups.count != blocks.count) return {Code::miscounted, groups.count, blocks.count};
   for (std::int64_t k = 0; k < groups.count; ++k) {
     const std::int64_t rows = groups.length(k);
-    const std::int64_t each = blocks.length(k);
-    if (each == 0 ? rows != 0 : rows % each != 0) return {Code::miscounted, k, rows};
+    const std::int64_t size = blocks.length(k);
+    if (size == 0 ? rows != 0 : rows % size != 0) return {Code::miscounted, k, rows};
   }
   return {};
 }
@@ -21,10 +21,10 @@ void reduce_blocks(const BlocksJob& job, std::byte* out) noexcept {
   const BlocksOf run = job.type == Type::f32 ? table.f32 : job.type == Type::f64 ? table.f64 : table.u64;
   const std::int64_t width = job.columns * size_of(job.type);
   const auto is_giant = [&](std::int64_t k) { return job.groups.length(k) * width >= kGiantBytes; };
-  by_sequences(job.groups, width, [&](Range some) {
-    for (std::int64_t k = some.begin; k < some.end;) {
+  by_sequences(job.groups, width, [&](Range share) {
+    for (std::int64_t k = share.begin; k < share.end;) {
       std::int64_t next = k;
-      while (next < some.end && !is_giant(next)) ++next;
+      while (next < share.end && !is_giant(next)) ++next;
       run(job, {k, next}, 0, 1, out);
       k = next + 1;  // threads share what is giant
     }

@@ -16,7 +16,7 @@ void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Pl
   const ExtremeTable::Ends& ends = job.type == Type::f32 ? table.f32 : table.f64;
   const ExtremeOf run = job.op == Reduce::max ? ends.max : ends.min;
   const std::int64_t width = job.columns * size_of(job.type);
-  by_sequences(job.level, width, [&](Range some) { run(job, some, out, which); });
+  by_sequences(job.level, width, [&](Range share) { run(job, share, out, which); });
   if (job.longest * width < kGiantBytes) return;
   for (std::int64_t i = 0; i < job.level.count; ++i) {
     const std::int64_t rows = job.level.length(i);
@@ -25,11 +25,11 @@ void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Pl
     one.level = {&rows, 1};
     one.longest = rows;
     one.values = job.values + job.level.start(i) * width;
-    const std::int64_t at = i * job.columns;
-    const Places there{which.wide == nullptr ? nullptr : which.wide + at,
-                       which.narrow == nullptr ? nullptr : which.narrow + at};
+    const std::int64_t place = i * job.columns;
+    const Places places{which.wide == nullptr ? nullptr : which.wide + place,
+                        which.narrow == nullptr ? nullptr : which.narrow + place};
     reduce(one, scratch, out + i * width);
-    reduce_which(one, out + i * width, there);
+    reduce_which(one, out + i * width, places);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "support/dispatch.hpp"
 #include "tables.hpp"
-#include "varlen/within.hpp"
+#include "varlen/sequence_op.hpp"
 
 namespace varlen {
 namespace {
@@ -11,15 +11,15 @@ namespace {
 /// where wider ones were measured to take half as long again.
 ReduceAll widest_function(Reduce op, Type type, bool fits) noexcept {
   const ReduceTable& sums = fits ? VARLEN_BEST(kReduceSums) : VARLEN_WIDEST(kReduceSums);
-  const ReduceTable& most = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
-  const ReduceTable& least = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
-  const ReduceTable& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
-  return type == Type::f16    ? found.f16
-         : type == Type::bf16 ? found.bf16
-         : type == Type::f32  ? found.f32
-         : type == Type::f64  ? found.f64
-         : type == Type::i64  ? found.i64
-                              : found.u64;
+  const ReduceTable& maxima = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
+  const ReduceTable& minima = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
+  const ReduceTable& table = op == Reduce::max ? maxima : op == Reduce::min ? minima : sums;
+  return type == Type::f16    ? table.f16
+         : type == Type::bf16 ? table.bf16
+         : type == Type::f32  ? table.f32
+         : type == Type::f64  ? table.f64
+         : type == Type::i64  ? table.i64
+                              : table.u64;
 }
 
 ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
@@ -32,7 +32,7 @@ ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
 }
 
 /// What numbers are folded in.
-Type folded(Reduce op, Type type) noexcept {
+Type fold_type(Reduce op, Type type) noexcept {
   if (op == Reduce::norm || type == Type::f64) return Type::f64;
   if (is_float(type)) return Type::f32;
   if (op >= Reduce::logsumexp || op == Reduce::mean) return Type::f64;
@@ -40,7 +40,7 @@ Type folded(Reduce op, Type type) noexcept {
 }
 
 /// Loops that take halves as they are; null where numbers are converted block by block instead.
-ReduceAll of_halves(Reduce op, Type type, bool fits) noexcept {
+ReduceAll find_halves(Reduce op, Type type, bool fits) noexcept {
   const bool takes = op == Reduce::sum || op == Reduce::mean || op == Reduce::max || op == Reduce::min;
   return takes && (type == Type::f16 || type == Type::bf16) ? widest_function(op, type, fits) : nullptr;
 }
@@ -53,12 +53,12 @@ Type reduced_type(Reduce op, Type type) noexcept {
     case Reduce::all:
       return Type::b1;
     default:
-      return folded(op, type);
+      return fold_type(op, type);
   }
 }
 
 std::int64_t reduce_scratch(const ReduceJob& job) noexcept {
-  const std::int64_t bytes = job.longest * job.columns * size_of(folded(job.op, job.type));
+  const std::int64_t bytes = job.longest * job.columns * size_of(fold_type(job.op, job.type));
   return bytes < kGiantBytes ? 0 : kReduceParts * job.columns * static_cast<std::int64_t>(sizeof(double));
 }
 
@@ -66,26 +66,26 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.columns <= 0) return;
   if (job.slots > 0) return reduce_slots(job, scratch, out);
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
-  const Type type = folded(job.op, job.type);
+  const Type type = fold_type(job.op, job.type);
   if (job.op < Reduce::logsumexp) {
     const std::int64_t width = job.columns * size_of(type);
     const bool fits = job.longest * width <= 32 || (width > 32 && width < 64);
-    if (const ReduceAll run = of_halves(job.op, job.type, fits)) return run(job, {}, scratch, out);
+    if (const ReduceAll run = find_halves(job.op, job.type, fits)) return run(job, {}, scratch, out);
     return function_of(job.op, type, fits)(job, cast_of(job.type, type), scratch, out);
   }
-  WithinJob statistics;
-  statistics.op = job.op == Reduce::logsumexp ? Within::logsumexp
-                  : job.op == Reduce::var     ? Within::var
-                                              : Within::std;
+  SequenceJob statistics;
+  statistics.op = job.op == Reduce::logsumexp ? SequenceOp::logsumexp
+                  : job.op == Reduce::var     ? SequenceOp::var
+                                              : SequenceOp::std;
   statistics.level = job.level;
   statistics.longest = job.longest;
   statistics.a = job.values;
-  statistics.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  statistics.input = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
   statistics.out = {nullptr, size_of(type), size_of(type)};
   statistics.columns = job.columns;
   statistics.ddof = job.ddof;
   statistics.empty = job.empty;
-  within(statistics, type, out);
+  run_sequence_op(statistics, type, out);
 }
 
 }  // namespace varlen

@@ -19,14 +19,14 @@ class InSlots {
         out_(out) {}
 
   /// All but those that threads share.
-  void sequences(Range some) const noexcept {
+  void sequences(Range share) const noexcept {
     alignas(64) std::byte room[kRoom];
     std::int64_t ends[kFew];
-    for (std::int64_t i = some.begin; i < some.end;) {
+    for (std::int64_t i = share.begin; i < share.end;) {
       std::int64_t count = 0;
       std::int64_t rows = 0;
       std::int64_t longest = 0;
-      for (; i + count < some.end && count < kFew; ++count) {
+      for (; i + count < share.end && count < kFew; ++count) {
         const std::int64_t length = job_.level.length(i + count);
         if (length * width_ > kShortBytes || (rows + length) * width_ > kRoom) break;
         rows += length;
@@ -47,9 +47,9 @@ class InSlots {
   }
 
   [[nodiscard]] bool is_shared(std::int64_t i) const noexcept {
-    ReduceJob alone = job_;
-    alone.longest = job_.level.length(i);
-    return reduce_scratch(alone) > 0;
+    ReduceJob solo = job_;
+    solo.longest = job_.level.length(i);
+    return reduce_scratch(solo) > 0;
   }
 
   /// Where it lies.
@@ -60,8 +60,8 @@ class InSlots {
 
  private:
   [[nodiscard]] const std::byte* rows_of(std::int64_t i) const noexcept {
-    const std::int64_t before = job_.fill_left ? job_.slots - job_.level.length(i) : 0;
-    return job_.values + (i * job_.slots + before) * width_;
+    const std::int64_t lead = job_.fill_left ? job_.slots - job_.level.length(i) : 0;
+    return job_.values + (i * job_.slots + lead) * width_;
   }
 
   /// Sequences from `first` on, whose rows lie end to end.
@@ -85,7 +85,7 @@ class InSlots {
 
 void reduce_slots(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   const InSlots all(job, out);
-  by_sequences(job.level, job.columns * size_of(job.type), [&](Range some) { all.sequences(some); });
+  by_sequences(job.level, job.columns * size_of(job.type), [&](Range share) { all.sequences(share); });
   if (reduce_scratch(job) == 0) return;
   for (std::int64_t i = 0; i < job.level.count; ++i) {
     if (all.is_shared(i)) all.one(i, scratch);

@@ -38,10 +38,10 @@ WhichOf which_for(const WhichTable& table, Type type) noexcept {
 
 }  // namespace
 
-void reduce_which(const ReduceJob& job, const std::byte* found, Places which) noexcept {
+void reduce_which(const ReduceJob& job, const std::byte* extremes, Places which) noexcept {
   const WhichOf run = which_for(VARLEN_BEST(kReduceWhich), job.type);
   by_sequences(job.level, job.columns * size_of(job.type),
-               [&](Range some) { run(job.level, some, job.values, job.columns, found, which); });
+               [&](Range share) { run(job.level, share, job.values, job.columns, extremes, which); });
 }
 
 void divide_by_lengths(Type type, Offsets level, std::int64_t columns, std::byte* rows) noexcept {

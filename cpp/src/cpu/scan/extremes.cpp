@@ -51,7 +51,7 @@ struct Starts {
   alignas(64) std::uint16_t three[kCount];
   alignas(64) std::uint16_t seven[kCount];
   alignas(64) std::uint16_t fifteen[kCount];
-  alignas(64) std::uint16_t ahead[kCount];
+  alignas(64) std::uint16_t lead[kCount];
 
   VARLEN_AVX512 void work_out(std::int64_t n) noexcept {
     for (std::int64_t r = 0; r < n; r += 64) {
@@ -60,15 +60,15 @@ struct Starts {
       std::memcpy(inner + r / kLanes, &bits, sizeof bits);
     }
     for (std::int64_t g = 0; g < n / kLanes; ++g) {
-      const std::uint32_t in = inner[g];
-      const std::uint32_t a = in & 0xFFFEU;
+      const std::uint32_t input = inner[g];
+      const std::uint32_t a = input & 0xFFFEU;
       const std::uint32_t b = a & a << 1U;
       const std::uint32_t c = b & b << 2U;
       one[g] = static_cast<std::uint16_t>(a);
       three[g] = static_cast<std::uint16_t>(b);
       seven[g] = static_cast<std::uint16_t>(c);
       fifteen[g] = static_cast<std::uint16_t>(c & c << 4U);
-      ahead[g] = static_cast<std::uint16_t>(in & ~(in + 1U));
+      lead[g] = static_cast<std::uint16_t>(input & ~(input + 1U));
     }
   }
 };
@@ -76,12 +76,12 @@ struct Starts {
 /// The sixteen rows g, which have no NaN.
 template <bool is_max>
 VARLEN_AVX512 inline __m512 scan_lanes(__m512 x, const Starts& starts, std::int64_t g,
-                                       __m512 before) noexcept {
+                                       __m512 carry) noexcept {
   x = join_lanes<is_max>(x, starts.one[g], lanes_before<1>(x));
   x = join_lanes<is_max>(x, starts.three[g], lanes_before<2>(x));
   x = join_lanes<is_max>(x, starts.seven[g], lanes_before<4>(x));
   x = join_lanes<is_max>(x, starts.fifteen[g], lanes_before<8>(x));
-  return join_lanes<is_max>(x, starts.ahead[g], before);
+  return join_lanes<is_max>(x, starts.lead[g], carry);
 }
 
 VARLEN_AVX512 inline __m512 last_lane(__m512 x) noexcept {
@@ -90,9 +90,10 @@ VARLEN_AVX512 inline __m512 last_lane(__m512 x) noexcept {
 
 /// Rows one by one; gives what goes on behind them.
 template <bool is_max>
-float scan_rows(const float* in, float* out, const std::uint8_t* starts, std::int64_t n, float a) noexcept {
+float scan_rows(const float* input, float* out, const std::uint8_t* starts, std::int64_t n,
+                float a) noexcept {
   for (std::int64_t r = 0; r < n; ++r) {
-    a = starts[r] != 0 ? in[r] : join_extremes<is_max>(a, in[r]);
+    a = starts[r] != 0 ? input[r] : join_extremes<is_max>(a, input[r]);
     out[r] = a;
   }
   return a;
@@ -102,33 +103,33 @@ template <bool is_max>
 VARLEN_AVX512 void scan_extremes(const FlatRun& run) noexcept {
   constexpr std::int64_t kStep = 2 * kLanes;
   Starts starts;
-  __m512 before = _mm512_set1_ps(run.start);
-  std::int64_t i = run.some.begin + 1;  // the first sequence starts with what is before it
+  __m512 carry = _mm512_set1_ps(run.start);
+  std::int64_t i = run.share.begin + 1;  // the first sequence starts with what is before it
   for (std::int64_t begin = run.rows.begin; begin < run.rows.end; begin += kRows) {
     const std::int64_t n = std::min(kRows, run.rows.end - begin);
-    const std::int64_t known = (n + 63) / 64 * 64;
-    std::memset(starts.rows, 0, static_cast<std::size_t>(known));
-    for (; i < run.some.end && run.ends[i - 1] - begin < n; ++i) starts.rows[run.ends[i - 1] - begin] = 1;
-    if (n >= kStep) starts.work_out(known);
-    const float* const in = run.in + begin;
+    const std::int64_t room = (n + 63) / 64 * 64;
+    std::memset(starts.rows, 0, static_cast<std::size_t>(room));
+    for (; i < run.share.end && run.ends[i - 1] - begin < n; ++i) starts.rows[run.ends[i - 1] - begin] = 1;
+    if (n >= kStep) starts.work_out(room);
+    const float* const input = run.input + begin;
     float* const out = run.out + begin;
     std::int64_t r = 0;
     for (; r + kStep <= n; r += kStep) {
-      const __m512 x = _mm512_loadu_ps(in + r);
-      const __m512 y = _mm512_loadu_ps(in + r + kLanes);
+      const __m512 x = _mm512_loadu_ps(input + r);
+      const __m512 y = _mm512_loadu_ps(input + r + kLanes);
       if (_mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q) != 0) [[unlikely]] {
-        before = _mm512_set1_ps(
-            scan_rows<is_max>(in + r, out + r, starts.rows + r, kStep, _mm512_cvtss_f32(before)));
+        carry = _mm512_set1_ps(
+            scan_rows<is_max>(input + r, out + r, starts.rows + r, kStep, _mm512_cvtss_f32(carry)));
         continue;
       }
-      const __m512 first = scan_lanes<is_max>(x, starts, r / kLanes, before);
+      const __m512 first = scan_lanes<is_max>(x, starts, r / kLanes, carry);
       const __m512 second = scan_lanes<is_max>(y, starts, r / kLanes + 1, last_lane(first));
       _mm512_storeu_ps(out + r, first);
       _mm512_storeu_ps(out + r + kLanes, second);
-      before = last_lane(second);
+      carry = last_lane(second);
     }
-    before =
-        _mm512_set1_ps(scan_rows<is_max>(in + r, out + r, starts.rows + r, n - r, _mm512_cvtss_f32(before)));
+    carry = _mm512_set1_ps(
+        scan_rows<is_max>(input + r, out + r, starts.rows + r, n - r, _mm512_cvtss_f32(carry)));
   }
 }
 

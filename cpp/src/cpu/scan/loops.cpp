@@ -15,7 +15,7 @@ template <class C, class A = C>
 struct RunningSum {
   using T = C;
   using Acc = A;
-  static constexpr Acc kNone = std::is_floating_point_v<A> ? A(-0.0) : A(0);
+  static constexpr Acc kIdentity = std::is_floating_point_v<A> ? A(-0.0) : A(0);
   static constexpr bool kExtreme = false;
   static Acc join(Acc a, Acc b) noexcept { return a + b; }
 };
@@ -24,7 +24,7 @@ template <class C, class A = C>
 struct RunningProd {
   using T = C;
   using Acc = A;
-  static constexpr Acc kNone = 1;
+  static constexpr Acc kIdentity = 1;
   static constexpr bool kExtreme = false;
   static Acc join(Acc a, Acc b) noexcept { return a * b; }
 };
@@ -36,14 +36,14 @@ struct RunningEnd {
   using Limits = std::numeric_limits<C>;
   static constexpr C kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static constexpr C kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  static constexpr Acc kNone = is_max ? kLow : kHigh;
+  static constexpr Acc kIdentity = is_max ? kLow : kHigh;
   static constexpr bool kExtreme = true;
   static Acc join(Acc a, Acc b) noexcept {
-    const Acc more = beyond(b, a);  // a, where one of them is NaN
-    if constexpr (std::is_floating_point_v<C>) return std::isnan(b) ? b : more;
-    return more;
+    const Acc extreme = pick_extreme(b, a);  // a, where one of them is NaN
+    if constexpr (std::is_floating_point_v<C>) return std::isnan(b) ? b : extreme;
+    return extreme;
   }
-  static Acc beyond(Acc b, Acc a) noexcept { return (is_max ? b > a : b < a) ? b : a; }
+  static Acc pick_extreme(Acc b, Acc a) noexcept { return (is_max ? b > a : b < a) ? b : a; }
 };
 template <class C>
 using RunningMax = RunningEnd<C, true>;
@@ -51,16 +51,16 @@ template <class C>
 using RunningMin = RunningEnd<C, false>;
 
 template <class T>
-[[gnu::always_inline]] inline bool has_nan(const T* in, std::int64_t step, std::int64_t n) noexcept {
+[[gnu::always_inline]] inline bool has_nan(const T* input, std::int64_t step, std::int64_t n) noexcept {
   using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  Mask some = 0;
+  Mask mask = 0;
   if (step == 1 || step == -1) {  // a loop over vectors
-    const T* const low = step == 1 ? in : in - (n - 1);
-    for (std::int64_t r = 0; r < n; ++r) some |= std::isnan(low[r]) ? Mask{1} : Mask{0};
+    const T* const low = step == 1 ? input : input - (n - 1);
+    for (std::int64_t r = 0; r < n; ++r) mask |= std::isnan(low[r]) ? Mask{1} : Mask{0};
   } else {
-    for (std::int64_t r = 0; r < n; ++r) some |= std::isnan(in[r * step]) ? Mask{1} : Mask{0};
+    for (std::int64_t r = 0; r < n; ++r) mask |= std::isnan(input[r * step]) ? Mask{1} : Mask{0};
   }
-  return some != 0;
+  return mask != 0;
 }
 
 /// Rows of one column, sequence after sequence, from `place` on.
@@ -69,7 +69,7 @@ template <class K, bool exclusive, class Join>
                                             ScanPlace& place, std::int64_t turn, Join join) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
-  const auto* in = reinterpret_cast<const T*>(rows.in);
+  const auto* input = reinterpret_cast<const T*>(rows.input);
   auto* out = reinterpret_cast<T*>(rows.out);
   auto* const sum = reinterpret_cast<Acc*>(place.acc);
   const Acc start = *reinterpret_cast<const Acc*>(place.starts);
@@ -78,17 +78,17 @@ template <class K, bool exclusive, class Join>
   for (;;) {
     const std::int64_t n = std::min(place.remaining, left);
     for (std::int64_t r = 0; r < n; ++r) {
-      const Acc next = join(a, static_cast<Acc>(*in));
+      const Acc next = join(a, static_cast<Acc>(*input));
       *out = static_cast<T>(exclusive ? a : next);
       a = next;
-      in += in_step;
+      input += in_step;
       out += out_step;
     }
     place.remaining -= n;
     left -= n;
     if (left == 0) break;
-    place.at += turn;
-    place.remaining = place.length(place.at);
+    place.sequence += turn;
+    place.remaining = place.length(place.sequence);
     a = start;
   }
   *sum = a;
@@ -111,18 +111,18 @@ void each_number(ScanRows rows, ScanPlace& place, std::int64_t turn) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
   if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
-    constexpr std::int64_t kMost = 1024;
+    constexpr std::int64_t kLimit = 1024;
     const auto is_nan = [](const std::byte* acc) { return std::isnan(*reinterpret_cast<const Acc*>(acc)); };
     std::int64_t left = rows.count;
     while (left > 0) {
-      rows.count = std::min(left, kMost);
+      rows.count = std::min(left, kLimit);
       if (is_nan(place.acc) || is_nan(place.starts) ||
-          has_nan(reinterpret_cast<const T*>(rows.in), rows.in_step, rows.count)) {
+          has_nan(reinterpret_cast<const T*>(rows.input), rows.in_step, rows.count)) {
         run_column<K, exclusive>(rows, place, turn, [](Acc a, Acc x) { return K::join(a, x); });
       } else {
-        run_column<K, exclusive>(rows, place, turn, [](Acc a, Acc x) { return K::beyond(x, a); });
+        run_column<K, exclusive>(rows, place, turn, [](Acc a, Acc x) { return K::pick_extreme(x, a); });
       }
-      rows.in += rows.count * rows.in_step * static_cast<std::int64_t>(sizeof(T));
+      rows.input += rows.count * rows.in_step * static_cast<std::int64_t>(sizeof(T));
       rows.out += rows.count * rows.out_step * static_cast<std::int64_t>(sizeof(T));
       left -= rows.count;
     }
@@ -142,21 +142,21 @@ void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn
   for (;;) {
     const std::int64_t n = std::min(place.remaining, rows.count);
     for (std::int64_t r = 0; r < n; ++r) {
-      const auto* const in = reinterpret_cast<const T*>(rows.in);
+      const auto* const input = reinterpret_cast<const T*>(rows.input);
       auto* const out = reinterpret_cast<T*>(rows.out);
       for (std::int64_t k = 0; k < w; ++k) {
-        const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
+        const Acc next = K::join(sums[k], static_cast<Acc>(input[k]));
         out[k] = static_cast<T>(exclusive ? sums[k] : next);
         sums[k] = next;
       }
-      rows.in += rows.in_step * kSize;
+      rows.input += rows.in_step * kSize;
       rows.out += rows.out_step * kSize;
     }
     place.remaining -= n;
     rows.count -= n;
     if (rows.count == 0) return;
-    place.at += turn;
-    place.remaining = place.length(place.at);
+    place.sequence += turn;
+    place.remaining = place.length(place.sequence);
     for (std::int64_t k = 0; k < w; ++k) sums[k] = starts[k];
   }
 }
@@ -171,19 +171,19 @@ void fold_of(ScanRows rows, std::int64_t w, std::byte* acc) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
   constexpr int kLanes = 8;
-  const auto* in = reinterpret_cast<const T*>(rows.in);
+  const auto* input = reinterpret_cast<const T*>(rows.input);
   auto* const __restrict sums = reinterpret_cast<Acc*>(acc);
   std::int64_t n = rows.count;
   if (w == 1 && rows.in_step == 1) {
     Acc lanes[kLanes];
-    std::fill(lanes, lanes + kLanes, K::kNone);
-    for (; n >= kLanes; n -= kLanes, in += kLanes) {
-      for (int l = 0; l < kLanes; ++l) lanes[l] = K::join(lanes[l], static_cast<Acc>(in[l]));
+    std::fill(lanes, lanes + kLanes, K::kIdentity);
+    for (; n >= kLanes; n -= kLanes, input += kLanes) {
+      for (int l = 0; l < kLanes; ++l) lanes[l] = K::join(lanes[l], static_cast<Acc>(input[l]));
     }
     for (const Acc lane : lanes) *sums = K::join(*sums, lane);
   }
-  for (; n > 0; --n, in += rows.in_step) {
-    for (std::int64_t k = 0; k < w; ++k) sums[k] = K::join(sums[k], static_cast<Acc>(in[k]));
+  for (; n > 0; --n, input += rows.in_step) {
+    for (std::int64_t k = 0; k < w; ++k) sums[k] = K::join(sums[k], static_cast<Acc>(input[k]));
   }
 }
 
@@ -198,8 +198,8 @@ template <class K>
 constexpr ScanLoops loops_of() noexcept {
   using Acc = typename K::Acc;
   ScanLoops result{sizeof(typename K::T), sizeof(Acc), {}, each_of<K>, fold_of<K>, join_of<K>};
-  const auto none = std::bit_cast<std::array<std::byte, sizeof(Acc)>>(K::kNone);
-  std::copy(none.begin(), none.end(), result.none);
+  const auto identity = std::bit_cast<std::array<std::byte, sizeof(Acc)>>(K::kIdentity);
+  std::copy(identity.begin(), identity.end(), result.identity);
   return result;
 }
 
@@ -219,12 +219,12 @@ const ScanLoops& scan_loops(Scan op, Type type) noexcept {
       {loops_of<RunningMin<float>>(), loops_of<RunningMin<float>>(), loops_of<RunningMin<double>>(),
        loops_of<RunningMin<I>>(), loops_of<RunningMin<U>>()},
   };
-  const int of = type == Type::f16 || type == Type::bf16 ? 0
-                 : type == Type::f32                     ? 1
-                 : type == Type::f64                     ? 2
-                 : scan_memory(type) == Type::i64        ? 3
-                                                         : 4;
-  return tables[static_cast<int>(op)][of];
+  const int kind = type == Type::f16 || type == Type::bf16 ? 0
+                   : type == Type::f32                     ? 1
+                   : type == Type::f64                     ? 2
+                   : scan_memory(type) == Type::i64        ? 3
+                                                           : 4;
+  return tables[static_cast<int>(op)][kind];
 }
 
 }  // namespace varlen

@@ -13,16 +13,16 @@ namespace varlen {
 /// may be read and written: what runs over the end of a sequence is written again, for sequences are taken in
 /// the direction of the scan.
 struct Block4Run {
-  const float* in;
+  const float* input;
   float* out;
   const std::int64_t* ends;  ///< of the sequences, end by end
-  Range some;                ///< which of them
+  Range share;               ///< which of them
   Range bounds;              ///< the rows of them
   double start;              ///< what each starts with
 
   /// The row that sequence i begins with.
   [[nodiscard]] std::int64_t begin(std::int64_t i) const noexcept {
-    return i > some.begin ? ends[i - 1] : bounds.begin;
+    return i > share.begin ? ends[i - 1] : bounds.begin;
   }
 };
 
@@ -37,10 +37,10 @@ extern const Block4Table kScanBlock4;
 
 /// Sequences of one column of float, whose running extremes are taken first row to last.
 struct FlatRun {
-  const float* in;
+  const float* input;
   float* out;
   const std::int64_t* ends;  ///< of the sequences, end by end
-  Range some;                ///< which of them
+  Range share;               ///< which of them
   Range rows;                ///< their rows
   float start;               ///< what the first of them starts with; the others start with their first row
 };
@@ -51,36 +51,37 @@ struct FlatRun {
 /// Rows of a stretch of sequences in memory, those of a job or some that were converted, in the direction of
 /// the scan: the first of them, and steps in elements from row to row.
 struct ScanRows {
-  const std::byte* in;
+  const std::byte* input;
   std::byte* out;
   std::int64_t in_step;
   std::int64_t out_step;
   std::int64_t count;
 };
 
-/// Where a scan is: in sequence `at`, with so many rows of it ahead, and what those behind came to.
+/// Where a scan is: in sequence `sequence`, with so many rows of it ahead, and what those behind came to.
 struct ScanPlace {
   const std::int64_t* ends;
-  Range some;
+  Range share;
   std::int64_t first;  ///< row that the first of the sequences starts at
-  std::int64_t at;
+  std::int64_t sequence;
   std::int64_t remaining;
   const std::byte* starts;  ///< accumulators that sequences start with
   std::byte* acc;
 
   [[nodiscard]] std::int64_t length(std::int64_t i) const noexcept {
-    return ends[i] - (i > some.begin ? ends[i - 1] : first);
+    return ends[i] - (i > share.begin ? ends[i - 1] : first);
   }
 };
 
 /// How elements of one type are scanned. Accumulators are another type, of 8 bytes at most.
 struct ScanLoops {
-  std::int64_t size;  ///< bytes of an element
-  std::int64_t acc;   ///< and of an accumulator
-  std::byte none[8];  ///< an accumulator of nothing
+  std::int64_t size;      ///< bytes of an element
+  std::int64_t acc;       ///< and of an accumulator
+  std::byte identity[8];  ///< an accumulator of nothing
   /// Rows of w elements onto w accumulators, each written out before or after the row is joined; sequences
   /// follow each other, `turn` (1 or -1) apart.
-  void (*each)(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn, bool exclusive) noexcept;
+  void (*run_rows)(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn,
+                   bool exclusive) noexcept;
   /// The same of one sequence without writing, in an order of its own.
   void (*fold)(ScanRows rows, std::int64_t w, std::byte* acc) noexcept;
   /// a = a and then b.

@@ -17,12 +17,12 @@ constexpr std::int64_t kSlot = 8;      // bytes for an accumulator at most
 /// Whole sequences end to end, and the columns of them that are scanned.
 struct ScanStretch {
   const std::int64_t* ends;
-  Range some;
+  Range share;
   std::int64_t first;  ///< row that the first of them starts at
   Range columns;
   const std::byte* carry;  ///< accumulators that each column starts with; null: the same for all
 
-  [[nodiscard]] Range rows() const noexcept { return {first, ends[some.end - 1]}; }
+  [[nodiscard]] Range rows() const noexcept { return {first, ends[share.end - 1]}; }
 };
 
 /// The walk over sequences: which rows are scanned when, and how threads share a sequence.
@@ -35,21 +35,21 @@ class ScanRun {
         store_(cast_of(scan_memory(job.type), scanned_type(job.op, job.type))),
         out_(out) {
     std::byte start[kSlot];
-    std::memcpy(start, loops_.none, kSlot);
+    std::memcpy(start, loops_.identity, kSlot);
     if (job.exclusive) first(start);
     for (std::int64_t k = 0; k < kTile; ++k) std::memcpy(starts_ + k * loops_.acc, start, kSlot);
   }
 
   /// Sequences [some), but for those that threads share.
-  void sequences(Range some) const noexcept {
+  void sequences(Range share) const noexcept {
     const bool may_share = is_giant(job_.longest);
-    while (some.begin < some.end) {
-      std::int64_t i = may_share ? some.begin : some.end;
-      while (i < some.end && !is_shared(i)) ++i;
-      if (i > some.begin) {
-        scan({job_.level.ends, {some.begin, i}, job_.level.start(some.begin), {0, job_.columns}, nullptr});
+    while (share.begin < share.end) {
+      std::int64_t i = may_share ? share.begin : share.end;
+      while (i < share.end && !is_shared(i)) ++i;
+      if (i > share.begin) {
+        scan({job_.level.ends, {share.begin, i}, job_.level.start(share.begin), {0, job_.columns}, nullptr});
       }
-      some.begin = i + 1;
+      share.begin = i + 1;
     }
   }
 
@@ -58,38 +58,39 @@ class ScanRun {
   /// By all threads, by parts of its rows and of its columns; `totals` has room for kReduceParts times the
   /// columns. Products are not cut by rows: that of a part may leave the range where no product asked for
   /// does.
-  void shared(std::int64_t i, std::byte* totals) const noexcept {
+  void fold_shared(std::int64_t i, std::byte* totals) const noexcept {
     const std::int64_t columns = job_.columns;
     const std::int64_t rows = job_.level.length(i);
-    const std::int64_t each = job_.op == Scan::prod ? rows : part_rows(rows);
-    const std::int64_t parts = (rows + each - 1) / each;
+    const std::int64_t part_size = job_.op == Scan::prod ? rows : part_rows(rows);
+    const std::int64_t parts = (rows + part_size - 1) / part_size;
     const std::int64_t slices = columns < 2 * kSlice ? 1 : columns / kSlice;
-    const std::int64_t apart = columns * loops_.acc;
+    const std::int64_t stride = columns * loops_.acc;
     const auto slice = [&](std::int64_t s) {
       return Range{s * kSlice, s + 1 == slices ? columns : (s + 1) * kSlice};
     };
     const auto part_of = [&](std::int64_t p) {
-      const std::int64_t from = job_.reverse ? std::max<std::int64_t>(0, rows - (p + 1) * each) : p * each;
-      const std::int64_t to = job_.reverse ? rows - p * each : std::min(rows, (p + 1) * each);
+      const std::int64_t from =
+          job_.reverse ? std::max<std::int64_t>(0, rows - (p + 1) * part_size) : p * part_size;
+      const std::int64_t to = job_.reverse ? rows - p * part_size : std::min(rows, (p + 1) * part_size);
       return Range{job_.level.start(i) + from, job_.level.start(i) + to};
     };
     parallel(parts > 1 ? parts * slices : 0, [&](std::int64_t k) {
-      fold(part_of(k / slices), slice(k % slices), totals + k / slices * apart);
+      fold(part_of(k / slices), slice(k % slices), totals + k / slices * stride);
     });
     for (std::int64_t c = 0; c < columns; ++c) {
-      std::byte before[kSlot];
-      std::memcpy(before, starts_, kSlot);
+      std::byte prefix[kSlot];
+      std::memcpy(prefix, starts_, kSlot);
       for (std::int64_t p = 0; p < parts; ++p) {
-        std::byte* const total = totals + p * apart + c * loops_.acc;
+        std::byte* const total = totals + p * stride + c * loops_.acc;
         std::byte own[kSlot];
-        std::memcpy(own, parts > 1 ? total : loops_.none, static_cast<std::size_t>(loops_.acc));
-        std::memcpy(total, before, static_cast<std::size_t>(loops_.acc));
-        loops_.join(before, own);
+        std::memcpy(own, parts > 1 ? total : loops_.identity, static_cast<std::size_t>(loops_.acc));
+        std::memcpy(total, prefix, static_cast<std::size_t>(loops_.acc));
+        loops_.join(prefix, own);
       }
     }
     parallel(parts * slices, [&](std::int64_t k) {
       const Range mine = part_of(k / slices);
-      scan({&mine.end, {0, 1}, mine.begin, slice(k % slices), totals + k / slices * apart});
+      scan({&mine.end, {0, 1}, mine.begin, slice(k % slices), totals + k / slices * stride});
     });
   }
 
@@ -107,8 +108,8 @@ class ScanRun {
     const bool is_bool = job_.type == Type::b1;
     const bool is_signed = job_.type >= Type::i8 && job_.type <= Type::i64;
     const std::int64_t bits = is_bool ? 1 : 8 * size - (is_signed ? 1 : 0);
-    const std::int64_t most = (std::int64_t{1} << bits) - 1;
-    const std::int64_t bound = !is_max ? most : is_signed ? -most - 1 : 0;
+    const std::int64_t limit = (std::int64_t{1} << bits) - 1;
+    const std::int64_t bound = !is_max ? limit : is_signed ? -limit - 1 : 0;
     std::memcpy(start, &bound, kSlot);
   }
 
@@ -127,7 +128,7 @@ class ScanRun {
     const Block4Run run{reinterpret_cast<const float*>(job_.values),
                         reinterpret_cast<float*>(out_),
                         all.ends,
-                        all.some,
+                        all.share,
                         all.rows(),
                         start};
     const int which = (job_.op == Scan::prod ? 4 : 0) + (job_.reverse ? 2 : 0) + (job_.exclusive ? 1 : 0);
@@ -139,25 +140,25 @@ class ScanRun {
     std::memcpy(&start, all.carry == nullptr ? starts_ : all.carry, sizeof start);
     return scan_flat_extremes(
         job_.op, {reinterpret_cast<const float*>(job_.values), reinterpret_cast<float*>(out_), all.ends,
-                  all.some, all.rows(), start});
+                  all.share, all.rows(), start});
   }
 
   void scan_tile(const ScanStretch& all, std::int64_t c, std::int64_t w) const noexcept {
     alignas(64) std::byte acc[kTile * kSlot];
-    const std::int64_t at = job_.reverse ? all.some.end - 1 : all.some.begin;
-    ScanPlace place{all.ends, all.some, all.first, at, 0, starts_, acc};
+    const std::int64_t origin = job_.reverse ? all.share.end - 1 : all.share.begin;
+    ScanPlace place{all.ends, all.share, all.first, origin, 0, starts_, acc};
     if (all.carry != nullptr) place.starts = all.carry + c * loops_.acc;
-    place.remaining = place.length(at);
+    place.remaining = place.length(origin);
     std::memcpy(acc, place.starts, static_cast<std::size_t>(w * loops_.acc));
     by_blocks(all.rows(), c, w, [&](const ScanRows& rows) {
-      loops_.each(rows, place, w, job_.reverse ? -1 : 1, job_.exclusive);
+      loops_.run_rows(rows, place, w, job_.reverse ? -1 : 1, job_.exclusive);
     });
   }
 
   /// The part's own total, column by column, in an order that depends on its rows alone.
   void fold(Range part, Range columns, std::byte* totals) const noexcept {
     for (std::int64_t c = columns.begin; c < columns.end; ++c) {
-      std::memcpy(totals + c * loops_.acc, loops_.none, static_cast<std::size_t>(loops_.acc));
+      std::memcpy(totals + c * loops_.acc, loops_.identity, static_cast<std::size_t>(loops_.acc));
     }
     for (std::int64_t c = columns.begin; c < columns.end; c += kTile) {
       const std::int64_t w = std::min(kTile, columns.end - c);
@@ -173,32 +174,33 @@ class ScanRun {
     const bool loads = load_.run != nullptr;
     const bool stores = store_.run != nullptr;
     const std::int64_t columns = job_.columns;
-    const std::int64_t most = loads ? kRoom / (w * loops_.size) : all.size();
+    const std::int64_t limit = loads ? kRoom / (w * loops_.size) : all.size();
     while (all.begin < all.end) {
       Range rows = all;
       if (job_.reverse) {
-        rows.begin = all.end = std::max(all.begin, all.end - most);
+        rows.begin = all.end = std::max(all.begin, all.end - limit);
       } else {
-        rows.end = all.begin = std::min(all.end, all.begin + most);
+        rows.end = all.begin = std::min(all.end, all.begin + limit);
       }
-      const std::int64_t at = rows.begin * columns + c;
-      const bool whole = w == columns;
-      const std::int64_t runs = whole ? 1 : rows.size();
-      const std::int64_t run = whole ? rows.size() * w : w;
+      const std::int64_t origin = rows.begin * columns + c;
+      const bool is_whole = w == columns;
+      const std::int64_t runs = is_whole ? 1 : rows.size();
+      const std::int64_t run = is_whole ? rows.size() * w : w;
       for (std::int64_t r = 0; loads && r < runs; ++r) {
-        load_.run(job_.values + (at + r * columns) * load_.from, run, nullptr, room + r * w * load_.to);
+        load_.run(job_.values + (origin + r * columns) * load_.from, run, nullptr, room + r * w * load_.to);
       }
-      ScanRows block{loads ? room : job_.values + at * loops_.size, stores ? room : out_ + at * loops_.size,
-                     loads ? w : columns, stores ? w : columns, rows.size()};
+      ScanRows block{loads ? room : job_.values + origin * loops_.size,
+                     stores ? room : out_ + origin * loops_.size, loads ? w : columns, stores ? w : columns,
+                     rows.size()};
       if (job_.reverse) {
-        block.in += (rows.size() - 1) * block.in_step * loops_.size;
+        block.input += (rows.size() - 1) * block.in_step * loops_.size;
         block.out += (rows.size() - 1) * block.out_step * loops_.size;
         block.in_step = -block.in_step;
         block.out_step = -block.out_step;
       }
       body(block);
       for (std::int64_t r = 0; stores && r < runs; ++r) {
-        store_.run(room + r * w * store_.from, run, nullptr, out_ + (at + r * columns) * store_.to);
+        store_.run(room + r * w * store_.from, run, nullptr, out_ + (origin + r * columns) * store_.to);
       }
     }
   }
@@ -226,10 +228,10 @@ void scan(const ScanJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.columns <= 0) return;
   const ScanRun run(job, out);
   const std::int64_t width = job.columns * size_of(scan_memory(job.type));
-  by_sequences(job.level, width, [&](Range some) { run.sequences(some); });
+  by_sequences(job.level, width, [&](Range share) { run.sequences(share); });
   if (job.longest * width < kGiantBytes) return;
   for (std::int64_t i = 0; i < job.level.count; ++i) {
-    if (run.is_shared(i)) run.shared(i, scratch);
+    if (run.is_shared(i)) run.fold_shared(i, scratch);
   }
 }
 

@@ -35,12 +35,12 @@ VARLEN_LOOP void scatter_part(const Table<T>& values, const Addition* additions,
                   static_cast<std::size_t>(share.columns.size() * kSize));
     }
   };
-  std::int64_t done = begin == 0 ? 0 : additions[begin].to;  // rows of the table before it are another's
+  std::int64_t next_row = begin == 0 ? 0 : additions[begin].to;  // rows of the table before it are another's
   for (std::int64_t k = begin; k < end;) {
     const std::int64_t to = additions[k].to;
-    const Addition* const some = additions + k;
-    clear(done, to);
-    done = to + 1;
+    const Addition* const group = additions + k;
+    clear(next_row, to);
+    next_row = to + 1;
     for (; k < end && additions[k].to == to; ++k) {
       if (k + kPrefetchRows < all) {
         for (std::int64_t line = 0; line < std::min(width, kPrefetchLineBytes); line += 64) {
@@ -48,44 +48,44 @@ VARLEN_LOOP void scatter_part(const Table<T>& values, const Addition* additions,
         }
       }
     }
-    const std::int64_t n = additions + k - some;
+    const std::int64_t n = additions + k - group;
     for (std::int64_t c = share.columns.begin; c < share.columns.end; c += kTile) {
       const std::int64_t m = std::min(kTile, share.columns.end - c);
-      std::byte* const at = table + to * width + c * kSize;
+      std::byte* const address = table + to * width + c * kSize;
       A sums[kTile];
       if (fresh) {
         std::fill_n(sums, m, A{});
       } else {
-        take_row<T>(at, m, sums);
+        take_row<T>(address, m, sums);
       }
       add_rows<T>(
-          values, [&](std::int64_t i) { return some[i].from; }, n, c, m, sums);
-      give_row<T>(sums, m, at);
+          values, [&](std::int64_t i) { return group[i].from; }, n, c, m, sums);
+      give_row<T>(sums, m, address);
     }
   }
-  clear(done, end == all ? rows : additions[end].to);
+  clear(next_row, end == all ? rows : additions[end].to);
 }
 
 /// One row of values after another, columns of it, to the rows of the table that its lookups name.
 template <class T>
-VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers lookups, std::int64_t each, std::int64_t n,
+VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers lookups, std::int64_t per_row, std::int64_t n,
                              Range columns, std::byte* table) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t width = values.columns * kSize;
   const std::int64_t bytes = std::min(columns.size() * kSize, kPrefetchLineBytes);
   std::byte* const first = table + columns.begin * kSize;
-  const std::byte* __restrict from = values.at(0, columns.begin);
+  const std::byte* __restrict from = values.cell(0, columns.begin);
   std::int64_t own[kOwnLookups];
-  for (std::int64_t k = 0, left = each; k < n; k += kOwnLookups) {
-    const std::int64_t some = std::min(kOwnLookups, n - k);
-    lookups.copy(k, some, own);
-    for (std::int64_t i = 0; i < some; ++i, --left) {
+  for (std::int64_t k = 0, left = per_row; k < n; k += kOwnLookups) {
+    const std::int64_t group = std::min(kOwnLookups, n - k);
+    lookups.copy(k, group, own);
+    for (std::int64_t i = 0; i < group; ++i, --left) {
       if (left == 0) {
         from += width;
-        left = each;
+        left = per_row;
       }
-      for (std::int64_t at = 0; i + kPrefetchRows < some && at < bytes; at += 64) {
-        prefetch(first, own[i + kPrefetchRows], width, static_cast<std::uintptr_t>(at));
+      for (std::int64_t address = 0; i + kPrefetchRows < group && address < bytes; address += 64) {
+        prefetch(first, own[i + kPrefetchRows], width, static_cast<std::uintptr_t>(address));
       }
       std::byte* __restrict const sums = first + own[i] * width;
       for (std::int64_t j = 0; j < columns.size(); ++j) {
@@ -99,13 +99,13 @@ VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers lookups, std::in
 
 /// The most that is added to one row.
 std::int64_t most_to_one(const Addition* additions, std::int64_t n) noexcept {
-  std::int64_t most = 0;
+  std::int64_t longest = 0;
   for (std::int64_t k = 0; k < n;) {
     const std::int64_t first = k;
     while (k < n && additions[k].to == additions[first].to) ++k;
-    most = std::max(most, k - first);
+    longest = std::max(longest, k - first);
   }
-  return most;
+  return longest;
 }
 
 /// Shares of the columns of a row, lines of the caches at least.
@@ -123,7 +123,7 @@ bool scatter_in_order(Type type, std::int64_t columns, std::int64_t n) noexcept 
 }
 
 void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lookups lookups,
-                    std::int64_t each, std::int64_t rows, bool fresh, std::byte* table) noexcept {
+                    std::int64_t per_row, std::int64_t rows, bool fresh, std::byte* table) noexcept {
   const std::int64_t width = columns * size_of(type);
   if (width == 0 || rows == 0) return;
   // Written twice where it is fresh: rows of values that pass once cost less than one look at each table row.
@@ -134,7 +134,7 @@ void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lo
     with_sum_type(type, [&](auto as) {
       using T = decltype(as);
       if constexpr (!kHalf<T>) {
-        widest<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count,
+        widest<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), per_row, lookups.count,
                                {cut(c), cut(c + 1)}, table);
       }
     });
@@ -150,13 +150,13 @@ void scatter_add(Type type, const std::byte* values, std::int64_t columns, const
   const bool by_columns = chunks > 1 && most_to_one(additions, n) > n / chunks;
   const std::int64_t shares =
       by_columns ? std::clamp<std::int64_t>(width / 64, 1, chunks) : std::clamp<std::int64_t>(n, 1, chunks);
-  const auto cut = [&](std::int64_t c, std::int64_t of) {
-    return of / shares * c + std::min(c, of % shares);
+  const auto cut = [&](std::int64_t c, std::int64_t total) {
+    return total / shares * c + std::min(c, total % shares);
   };
   const auto cut_rows = [&](std::int64_t c) {  // where a row of the table begins
-    std::int64_t at = cut(c, n);
-    while (at > 0 && at < n && additions[at].to == additions[at - 1].to) ++at;
-    return at;
+    std::int64_t address = cut(c, n);
+    while (address > 0 && address < n && additions[address].to == additions[address - 1].to) ++address;
+    return address;
   };
   parallel(shares, [&](std::int64_t c) {
     const Share share = by_columns ? Share{{0, n}, {cut(c, columns), cut(c + 1, columns)}}

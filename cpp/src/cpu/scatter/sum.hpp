@@ -23,7 +23,7 @@ struct Table {
   const std::byte* data;
   std::int64_t columns;
 
-  [[nodiscard]] const std::byte* at(std::int64_t row, std::int64_t column) const noexcept {
+  [[nodiscard]] const std::byte* cell(std::int64_t row, std::int64_t column) const noexcept {
     return data + (row * columns + column) * static_cast<std::int64_t>(sizeof(T));
   }
 };
@@ -83,17 +83,17 @@ template <class T, class From>
   std::int64_t k = 0;
   if constexpr (kBlocksOfFour<T>) {
     for (; k + 4 <= n; k += 4) {
-      const std::byte* __restrict const one = rows.at(from(k), c);
-      const std::byte* __restrict const two = rows.at(from(k + 1), c);
-      const std::byte* __restrict const three = rows.at(from(k + 2), c);
-      const std::byte* __restrict const four = rows.at(from(k + 3), c);
+      const std::byte* __restrict const one = rows.cell(from(k), c);
+      const std::byte* __restrict const two = rows.cell(from(k + 1), c);
+      const std::byte* __restrict const three = rows.cell(from(k + 2), c);
+      const std::byte* __restrict const four = rows.cell(from(k + 3), c);
       for (std::int64_t j = 0; j < m; ++j) {
         sums[j] = sums[j] + read<T>(one, j) + read<T>(two, j) + read<T>(three, j) + read<T>(four, j);
       }
     }
   }
   for (; k < n; ++k) {
-    const std::byte* __restrict const row = rows.at(from(k), c);
+    const std::byte* __restrict const row = rows.cell(from(k), c);
     for (std::int64_t j = 0; j < m; ++j) add(sums[j], convert<A>(read<T>(row, j)));
   }
 }

@@ -54,12 +54,12 @@ template <class Out>
   by_places(job.level, rows, [&](std::int64_t i, Range places) {
     const std::int64_t start = job.level.start(i);
     const std::int64_t length = job.level.length(i);
-    const std::int64_t asked = job.moves.of(i);
-    // Places from `from` to `to` hold the rows that are `by` before them.
-    const auto copy = [&](std::int64_t from, std::int64_t to, std::int64_t by) {
+    const std::int64_t amount = job.moves.distance_of(i);
+    // Places from `from` to `to` hold the rows that are `shift` before them.
+    const auto copy = [&](std::int64_t from, std::int64_t to, std::int64_t shift) {
       from = std::max(from, places.begin);
       to = std::min(to, places.end);
-      if (from < to) out.copy(begin + (start + from - by) * width, (to - from) * width, begin, end);
+      if (from < to) out.copy(begin + (start + from - shift) * width, (to - from) * width, begin, end);
     };
     const auto fill = [&](std::int64_t from, std::int64_t to) {
       from = std::max(from, places.begin);
@@ -67,15 +67,15 @@ template <class Out>
       if (from < to) out.fill((to - from) * width);
     };
     if (job.rolls) {
-      const std::int64_t rest = asked % length;
-      const std::int64_t by = rest < 0 ? rest + length : rest;
-      copy(0, by, by - length);
-      copy(by, length, by);
+      const std::int64_t rest = amount % length;
+      const std::int64_t shift = rest < 0 ? rest + length : rest;
+      copy(0, shift, shift - length);
+      copy(shift, length, shift);
     } else {
-      const std::int64_t by = std::clamp(asked, -length, length);
-      const std::int64_t last = std::min(length, length + by);
-      fill(0, by);
-      copy(by, last, by);
+      const std::int64_t shift = std::clamp(amount, -length, length);
+      const std::int64_t last = std::min(length, length + shift);
+      fill(0, shift);
+      copy(shift, last, shift);
       fill(std::max<std::int64_t>(last, 0), length);
     }
   });
@@ -84,7 +84,7 @@ template <class Out>
 
 VARLEN_LOOP void shift_cached(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
   const std::int64_t width = job.values.width;
-  Cached to(out + rows.begin * width, out + rows.end * width, fill);
+  CacheWriter to(out + rows.begin * width, out + rows.end * width, fill);
   write_shifted(job, rows, to);
 }
 
@@ -99,8 +99,8 @@ bool moves_alike(const Shifting& job) noexcept {
   const std::int64_t width = job.values.width;
   if (job.moves.step != 0 || job.level.count == 0 || width > 16) return false;
   const std::int64_t mean = job.level.total() / job.level.count;
-  const std::int64_t by = job.moves.of(0);
-  return by <= mean / 4 && by >= -(mean / 4) && mean * width <= kAlikeBytes;
+  const std::int64_t shift = job.moves.distance_of(0);
+  return shift <= mean / 4 && shift >= -(mean / 4) && mean * width <= kAlikeBytes;
 }
 
 // What is copied before the places in it that get none of their own sequence are written: they are in the
@@ -111,21 +111,21 @@ constexpr std::int64_t kAlikeBlock = 16384;
 template <class Put>
 [[gnu::always_inline]] inline void shift_blocks(const Shifting& job, std::int64_t width, Range rows,
                                                 std::byte* out, Put put) noexcept {
-  const std::int64_t by = job.moves.of(0);
+  const std::int64_t shift = job.moves.distance_of(0);
   const std::int64_t* const ends = job.level.ends;
   const std::int64_t step = kAlikeBlock / width;
   std::int64_t i = std::upper_bound(ends, ends + job.level.count, rows.begin) - ends;
   for (Range block{rows.begin, rows.begin}; block.begin < rows.end; block.begin = block.end) {
     block.end = std::min(rows.end, block.begin + step);
-    const std::int64_t begin = std::max(block.begin, by);
-    const std::int64_t end = std::min(block.end, job.values.count + by);
+    const std::int64_t begin = std::max(block.begin, shift);
+    const std::int64_t end = std::min(block.end, job.values.count + shift);
     if (begin < end)
-      copy_bytes(out + begin * width, job.values.data + (begin - by) * width, (end - begin) * width);
+      copy_bytes(out + begin * width, job.values.data + (begin - shift) * width, (end - begin) * width);
     std::int64_t first = job.level.start(i);
     for (; i < job.level.count && first < block.end; ++i) {
       const std::int64_t last = ends[i];
-      const std::int64_t from = std::max(by < 0 ? std::max(last + by, first) : first, block.begin);
-      const std::int64_t to = std::min(by < 0 ? last : std::min(first + by, last), block.end);
+      const std::int64_t from = std::max(shift < 0 ? std::max(last + shift, first) : first, block.begin);
+      const std::int64_t to = std::min(shift < 0 ? last : std::min(first + shift, last), block.end);
       for (std::int64_t row = from; row < to; ++row) put(out + row * width);
       if (last > block.end) break;
       first = last;
@@ -134,31 +134,31 @@ template <class Put>
 }
 
 void shift_alike(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
-  const auto fixed = [&](auto bytes) {
+  const auto run_fixed = [&](auto bytes) {
     constexpr std::size_t kWidth = decltype(bytes)::value;
     std::uint64_t one = 0;
     std::memcpy(&one, fill.bytes, kWidth);
     shift_blocks(job, kWidth, rows, out, [one](std::byte* to) { std::memcpy(to, &one, kWidth); });
   };
   const std::int64_t width = job.values.width;
-  if (width == 4) return fixed(std::integral_constant<std::size_t, 4>{});
-  if (width == 8) return fixed(std::integral_constant<std::size_t, 8>{});
+  if (width == 4) return run_fixed(std::integral_constant<std::size_t, 4>{});
+  if (width == 8) return run_fixed(std::integral_constant<std::size_t, 8>{});
   shift_blocks(job, width, rows, out, [&](std::byte* to) { copy_exact(to, fill.bytes, width); });
 }
 
 void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
   const Pattern pattern(fill, job.values.width);
-  const bool alike = !job.rolls && moves_alike(job);
+  const bool is_uniform = !job.rolls && moves_alike(job);
   by_rows(job.level.total(), job.values.width, [&](Range rows, bool past) {
-    (past ? shift_past : alike ? shift_alike : best<shift_cached>)(job, pattern, rows, out);
+    (past ? shift_past : is_uniform ? shift_alike : best<shift_cached>)(job, pattern, rows, out);
   });
 }
 
 // Rows are read towards the start of a sequence, sequences towards the end: the machine does not see that all
 // lines are wanted in their order, so many bytes later.
-constexpr std::uintptr_t kAhead = 2048;
+constexpr std::uintptr_t kPrefetchBytes = 2048;
 // Of longer rows it sees each.
-constexpr std::int64_t kSeen = 512;
+constexpr std::int64_t kPrefetchWidth = 512;
 
 // Elements of four words, turned round together. The shuffles stay inside halves but for one, which both sets
 // of instructions have.
@@ -204,21 +204,21 @@ VARLEN_LOOP void reverse_narrow(Rows values, Offsets level, Range rows, std::byt
     std::byte* to = out + (level.start(i) + places.begin - rows.begin) * Width;
     const std::byte* from = values.data + (level.end(i) - places.begin) * Width;  // behind the first row
     const std::int64_t bytes = places.size() * Width;
-    const std::int64_t whole = std::min<std::int64_t>(limit - to, from - values.data) - kTurn + 1;
+    const std::int64_t safe_bytes = std::min<std::int64_t>(limit - to, from - values.data) - kTurn + 1;
     const std::byte* const line = values.data + (level.start(i) + places.begin) * Width;
-    std::int64_t at = 0;
-    for (const std::int64_t most = std::min(bytes, whole); at < most; at += kTurn) {
-      prefetch(line, at, 1, kAhead);
+    std::int64_t place = 0;
+    for (const std::int64_t cap = std::min(bytes, safe_bytes); place < cap; place += kTurn) {
+      prefetch(line, place, 1, kPrefetchBytes);
       Words a;
       Words b;
-      std::memcpy(&a, from - at - kVector, sizeof a);
-      std::memcpy(&b, from - at - kTurn, sizeof b);
+      std::memcpy(&a, from - place - kVector, sizeof a);
+      std::memcpy(&b, from - place - kTurn, sizeof b);
       turn<Width>(a);
       turn<Width>(b);
-      std::memcpy(to + at, &a, sizeof a);
-      std::memcpy(to + at + kVector, &b, sizeof b);
+      std::memcpy(to + place, &a, sizeof a);
+      std::memcpy(to + place + kVector, &b, sizeof b);
     }
-    for (; at < bytes; at += Width) std::memcpy(to + at, from - at - Width, Width);
+    for (; place < bytes; place += Width) std::memcpy(to + place, from - place - Width, Width);
   });
 }
 
@@ -246,39 +246,40 @@ template <class Out>
   const std::int64_t width = values.width;
   const std::byte* const begin = values.data;
   const std::byte* const end = begin + values.count * width;
-  const std::int64_t asked = width <= kSeen ? width : 0;
+  const std::int64_t amount = width <= kPrefetchWidth ? width : 0;
   by_places(level, rows, [&](std::int64_t i, Range places) {
     const std::byte* from = begin + (level.end(i) - 1 - places.begin) * width;
     const std::byte* line = begin + (level.start(i) + places.begin) * width;
     for (std::int64_t n = places.size(); n > 0; --n, from -= width, line += width) {
-      for (std::int64_t at = 0; at < asked; at += Pattern::kLine) prefetch(line, at, 1, 2 * kAhead);
+      for (std::int64_t place = 0; place < amount; place += Pattern::kLine)
+        prefetch(line, place, 1, 2 * kPrefetchBytes);
       out.copy(from, width, begin, end);
     }
   });
   out.finish();
 }
 
-VARLEN_LOOP void reverse_cached(Rows values, Offsets level, const Pattern& none, Range rows,
+VARLEN_LOOP void reverse_cached(Rows values, Offsets level, const Pattern& blank, Range rows,
                                 std::byte* out) noexcept {
-  Cached to(out + rows.begin * values.width, out + rows.end * values.width, none);
+  CacheWriter to(out + rows.begin * values.width, out + rows.end * values.width, blank);
   write_reversed(values, level, rows, to);
 }
 
-void reverse_past(Rows values, Offsets level, const Pattern& none, Range rows, std::byte* out) noexcept {
-  PastCaches to(out + rows.begin * values.width, out + rows.end * values.width, none);
+void reverse_past(Rows values, Offsets level, const Pattern& blank, Range rows, std::byte* out) noexcept {
+  PastCaches to(out + rows.begin * values.width, out + rows.end * values.width, blank);
   write_reversed(values, level, rows, to);
 }
 
 /// Narrow rows past the caches: put in order in the first cache, then stored line by line.
-void reverse_narrow_past(ReverseNarrow run, Rows values, Offsets level, const Pattern& none, Range rows,
+void reverse_narrow_past(ReverseNarrow run, Rows values, Offsets level, const Pattern& blank, Range rows,
                          std::byte* out) noexcept {
   constexpr std::int64_t kRoom = 16384;
   alignas(64) std::byte room[kRoom];
-  PastCaches to(out + rows.begin * values.width, out + rows.end * values.width, none);
-  for (const std::int64_t most = kRoom / values.width; rows.begin < rows.end; rows.begin += most) {
-    const Range some{rows.begin, std::min(rows.end, rows.begin + most)};
-    run(values, level, some, room);
-    to.copy(room, some.size() * values.width, room, room + kRoom);
+  PastCaches to(out + rows.begin * values.width, out + rows.end * values.width, blank);
+  for (const std::int64_t cap = kRoom / values.width; rows.begin < rows.end; rows.begin += cap) {
+    const Range part{rows.begin, std::min(rows.end, rows.begin + cap)};
+    run(values, level, part, room);
+    to.copy(room, part.size() * values.width, room, room + kRoom);
   }
   to.finish();
 }
@@ -286,13 +287,13 @@ void reverse_narrow_past(ReverseNarrow run, Rows values, Offsets level, const Pa
 }  // namespace
 
 void reverse_rows(Rows values, Offsets level, std::byte* out) noexcept {
-  const Pattern none(nullptr, 0);
+  const Pattern blank(nullptr, 0);
   const ReverseNarrow narrow = narrow_for(values.width);
   by_rows(level.total(), values.width, [&](Range rows, bool past) {
     if (narrow == nullptr) {
-      (past ? reverse_past : best<reverse_cached>)(values, level, none, rows, out);
+      (past ? reverse_past : best<reverse_cached>)(values, level, blank, rows, out);
     } else if (past) {
-      reverse_narrow_past(narrow, values, level, none, rows, out);
+      reverse_narrow_past(narrow, values, level, blank, rows, out);
     } else {
       narrow(values, level, rows, out + rows.begin * values.width);
     }

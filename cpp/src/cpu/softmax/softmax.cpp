@@ -1,7 +1,7 @@
 #include "varlen/softmax.hpp"
 
 #include "varlen/cast.hpp"
-#include "varlen/within.hpp"
+#include "varlen/sequence_op.hpp"
 
 namespace varlen {
 
@@ -13,17 +13,17 @@ void softmax(const SoftmaxJob& job, std::byte* out) noexcept {
   if (job.columns <= 0) return;
   const Type result = softmax_type(job.type);
   const Type type = result == Type::f64 ? Type::f64 : Type::f32;
-  WithinJob inner;
-  inner.op = static_cast<Within>(job.op);
+  SequenceJob inner;
+  inner.op = static_cast<SequenceOp>(job.op);
   inner.level = job.level;
   inner.longest = job.longest;
   inner.a = job.values;
   inner.b = job.result;
-  inner.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  inner.input = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
   inner.out = {cast_of(type, result).run, size_of(type), size_of(result)};
   inner.columns = job.columns;
   inner.temperature = job.temperature;
-  within(inner, type, out);
+  run_sequence_op(inner, type, out);
 }
 
 }  // namespace varlen

@@ -13,7 +13,7 @@ namespace {
 /// The keys of floats: their magnitude, with their sign. So -0 is 0.
 template <class T, class K, class Bits, Bits infinity>
 struct KeyOfFloat {
-  static K of(T x, K flip) noexcept {
+  static K make(T x, K flip) noexcept {
     constexpr Bits kMagnitude = std::numeric_limits<Bits>::max() >> 1;
     const Bits bits = std::bit_cast<Bits>(x);
     const auto magnitude = static_cast<K>(bits & kMagnitude);
@@ -24,7 +24,7 @@ struct KeyOfFloat {
 
 template <class T, class K>
 struct KeyOf {
-  static K of(T x, K flip) noexcept {
+  static K make(T x, K flip) noexcept {
     if constexpr (sizeof(T) == sizeof(K) && std::is_unsigned_v<T>) {
       return static_cast<K>(x ^ (T{1} << (8 * sizeof(T) - 1))) ^ flip;
     } else {
@@ -34,7 +34,7 @@ struct KeyOf {
 };
 template <class K>
 struct KeyOf<Bool, K> {
-  static K of(Bool x, K flip) noexcept { return static_cast<K>(x.byte != 0) ^ flip; }
+  static K make(Bool x, K flip) noexcept { return static_cast<K>(x.byte != 0) ^ flip; }
 };
 template <class K>
 struct KeyOf<Half, K> : KeyOfFloat<Half, K, std::uint16_t, 0x7C00U> {};
@@ -46,13 +46,13 @@ template <class K>
 struct KeyOf<double, K> : KeyOfFloat<double, K, std::uint64_t, 0x7FF0000000000000U> {};
 
 template <class T, class K>
-VARLEN_LOOP void keys(const std::byte* in, std::int64_t stride, std::int64_t count, bool descending,
+VARLEN_LOOP void keys(const std::byte* input, std::int64_t stride, std::int64_t count, bool descending,
                       K* out) noexcept {
   const K flip = descending ? K{-1} : K{0};
   if (stride == 1) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = KeyOf<T, K>::of(read<T>(in, i), flip);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = KeyOf<T, K>::make(read<T>(input, i), flip);
   } else {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = KeyOf<T, K>::of(read<T>(in, i * stride), flip);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = KeyOf<T, K>::make(read<T>(input, i * stride), flip);
   }
 }
 

@@ -11,12 +11,12 @@
 namespace varlen {
 
 /// Up to here places may be counted; above, digits are sorted.
-inline constexpr std::int64_t kCounted = 256;
+inline constexpr std::int64_t kRankLimit = 256;
 
 /// Keys of `count` numbers, `stride` elements apart: signed integers in their order, the largest for NaN.
-using Keys32 = void (*)(const std::byte* in, std::int64_t stride, std::int64_t count, bool descending,
+using Keys32 = void (*)(const std::byte* input, std::int64_t stride, std::int64_t count, bool descending,
                         std::int32_t* keys) noexcept;
-using Keys64 = void (*)(const std::byte* in, std::int64_t stride, std::int64_t count, bool descending,
+using Keys64 = void (*)(const std::byte* input, std::int64_t stride, std::int64_t count, bool descending,
                         std::int64_t* keys) noexcept;
 
 /// Null for types of 64 bits.
@@ -24,8 +24,8 @@ using Keys64 = void (*)(const std::byte* in, std::int64_t stride, std::int64_t c
 /// Null for narrower types.
 [[nodiscard]] Keys64 keys64_of(Type type) noexcept;
 
-/// The place of each of up to kCounted keys in their order, equal ones from left to right. Keys and ranks
-/// have room for kCounted; behind the keys stands the largest number, up to kRankPad of them.
+/// The place of each of up to kRankLimit keys in their order, equal ones from left to right. Keys and ranks
+/// have room for kRankLimit; behind the keys stands the largest number, up to kRankPad of them.
 struct RankTable {
   void (*narrow)(const std::int32_t* keys, std::int64_t count, std::int32_t* ranks) noexcept;
   void (*wide)(const std::int64_t* keys, std::int64_t count, std::int64_t* ranks) noexcept;
@@ -53,7 +53,7 @@ struct NarrowSort {
     return static_cast<Item>(static_cast<std::uint32_t>(key) ^ 0x80000000U) << 32 |
            static_cast<std::uint32_t>(place);
   }
-  static bool before(Item a, Item b) noexcept { return a < b; }
+  static bool precedes(Item a, Item b) noexcept { return a < b; }
   static std::uint64_t key(Item item) noexcept { return item >> 32; }
   static Key signed_key(Item item) noexcept { return static_cast<Key>(key(item) ^ 0x80000000U); }
   static std::int64_t place(Item item) noexcept { return static_cast<std::int64_t>(item & 0xFFFFFFFFU); }
@@ -70,7 +70,7 @@ struct WideSort {
   static Item item(Key key, std::int64_t place) noexcept {
     return {static_cast<std::uint64_t>(key) ^ (std::uint64_t{1} << 63), place};
   }
-  static bool before(const Item& a, const Item& b) noexcept {
+  static bool precedes(const Item& a, const Item& b) noexcept {
     return a.key != b.key ? a.key < b.key : a.place < b.place;
   }
   static std::uint64_t key(const Item& item) noexcept { return item.key; }
@@ -88,7 +88,7 @@ extern const RankTable kRankTable;
 
 namespace avx2 {
 inline constexpr int kRankBytes = 32;
-inline constexpr std::int64_t kCountedWide = kCounted;
+inline constexpr std::int64_t kCountedWide = kRankLimit;
 extern const RankTable kRankTable;
 }  // namespace avx2
 

@@ -33,13 +33,13 @@ void rank_in(const SortJob& job, Ranks how, const SortRoom& room, std::byte* scr
     auto* const halves = reinterpret_cast<double*>(out) + job.level.start(i) * columns + c;
     each_group<W>(items, count, [=](std::int64_t group, std::int64_t first, std::int64_t end) {
       const double mean = static_cast<double>(first + 1 + end) / 2;
-      const std::int64_t whole = how == Ranks::min ? first + 1 : how == Ranks::max ? end : group + 1;
+      const std::int64_t number = how == Ranks::min ? first + 1 : how == Ranks::max ? end : group + 1;
       for (std::int64_t r = first; r < end; ++r) {
-        const std::int64_t at = W::place(items[r]) * columns;
+        const std::int64_t index = W::place(items[r]) * columns;
         if (how == Ranks::average) {
-          halves[at] = mean;
+          halves[index] = mean;
         } else {
-          to[at] = whole;
+          to[index] = number;
         }
       }
     });
@@ -47,27 +47,27 @@ void rank_in(const SortJob& job, Ranks how, const SortRoom& room, std::byte* scr
 }
 
 template <class W>
-void find_in(const SortJob& job, const SortRoom& room, std::byte* scratch, Distinct found,
+void find_in(const SortJob& job, const SortRoom& room, std::byte* scratch, Distinct uniques,
              std::int64_t* ends) noexcept {
   each_run<W>(job, job.level, room, scratch, [=](std::int64_t i, std::int64_t, const auto* items) {
     const std::int64_t start = job.level.start(i);
-    std::int64_t many = 0;
+    std::int64_t groups = 0;
     each_group<W>(items, job.level.length(i), [&](std::int64_t group, std::int64_t first, std::int64_t end) {
-      found.firsts[start + group] = W::place(items[first]);
-      found.counts[start + group] = end - first;
-      many = group + 1;
-      if (found.inverse == nullptr) return;
-      for (std::int64_t r = first; r < end; ++r) found.inverse[start + W::place(items[r])] = group;
+      uniques.firsts[start + group] = W::place(items[first]);
+      uniques.counts[start + group] = end - first;
+      groups = group + 1;
+      if (uniques.inverse == nullptr) return;
+      for (std::int64_t r = first; r < end; ++r) uniques.inverse[start + W::place(items[r])] = group;
     });
-    ends[i] = many;
+    ends[i] = groups;
   });
 }
 
 template <std::size_t kSize>
-void take_firsts(const std::byte* in, const std::int64_t* firsts, std::int64_t count,
+void take_firsts(const std::byte* input, const std::int64_t* firsts, std::int64_t count,
                  std::byte* out) noexcept {
   constexpr auto kStep = static_cast<std::int64_t>(kSize);
-  for (std::int64_t k = 0; k < count; ++k) std::memcpy(out + k * kStep, in + firsts[k] * kStep, kSize);
+  for (std::int64_t k = 0; k < count; ++k) std::memcpy(out + k * kStep, input + firsts[k] * kStep, kSize);
 }
 
 }  // namespace
@@ -80,30 +80,30 @@ void rank(const SortJob& job, Ranks how, const SortRoom& room, std::byte* scratc
   }
 }
 
-void unique_find(const SortJob& job, const SortRoom& room, std::byte* scratch, Distinct found,
+void unique_find(const SortJob& job, const SortRoom& room, std::byte* scratch, Distinct uniques,
                  std::int64_t* ends) noexcept {
   std::fill_n(ends, job.level.count, 0);
   if (room.wide) {
-    find_in<WideSort>(job, room, scratch, found, ends);
+    find_in<WideSort>(job, room, scratch, uniques, ends);
   } else {
-    find_in<NarrowSort>(job, room, scratch, found, ends);
+    find_in<NarrowSort>(job, room, scratch, uniques, ends);
   }
   for (std::int64_t i = 1; i < job.level.count; ++i) ends[i] += ends[i - 1];
 }
 
-void unique_take(const SortJob& job, Distinct found, Offsets result, std::byte* values,
+void unique_take(const SortJob& job, Distinct uniques, Offsets result, std::byte* values,
                  std::int64_t* counts) noexcept {
   const std::int64_t size = size_of(job.type);
   const auto take = size == 1   ? &take_firsts<1>
                     : size == 2 ? &take_firsts<2>
                     : size == 4 ? &take_firsts<4>
                                 : &take_firsts<8>;
-  by_sequences(job.level, size, [&](Range some) {
-    for (std::int64_t i = some.begin; i < some.end; ++i) {
+  by_sequences(job.level, size, [&](Range share) {
+    for (std::int64_t i = share.begin; i < share.end; ++i) {
       const std::int64_t start = job.level.start(i);
-      take(job.values + start * size, found.firsts + start, result.length(i),
+      take(job.values + start * size, uniques.firsts + start, result.length(i),
            values + result.start(i) * size);
-      if (counts != nullptr) std::copy_n(found.counts + start, result.length(i), counts + result.start(i));
+      if (counts != nullptr) std::copy_n(uniques.counts + start, result.length(i), counts + result.start(i));
     }
   });
 }

@@ -1,7 +1,7 @@
 // Spans and places that a caller names, checked, as rows of the values.
-#include "support/once.hpp"
-#include "varlen/checked.hpp"
+#include "support/read_once.hpp"
 #include "varlen/span_rows.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 
@@ -40,28 +40,28 @@ Status span_cut(Offsets level, const std::int64_t* firsts, const std::int64_t* s
   return {};
 }
 
-Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool between,
+Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool allows_end,
                  std::int64_t* rows) noexcept {
   for (std::int64_t i = 0; i < level.count; ++i) {
     const std::int64_t start = level.start(i);
     const std::int64_t length = level.length(i);
-    const std::int64_t most = between ? length : length - 1;
+    const std::int64_t limit = allows_end ? length : length - 1;
     for (std::int64_t k = groups.start(i); k < groups.end(i); ++k) {
       const std::int64_t place = read_once(places + k);
-      if (!is_inside(place, most + 1)) return {Code::index_out_of_range, k, length};
+      if (!is_inside(place, limit + 1)) return {Code::index_out_of_range, k, length};
       rows[k] = start + place;
-      if (between && k > groups.start(i) && rows[k] < rows[k - 1]) return {Code::decreasing, k, length};
+      if (allows_end && k > groups.start(i) && rows[k] < rows[k - 1]) return {Code::decreasing, k, length};
     }
   }
   return {};
 }
 
 Status span_between(const std::int64_t* rows, std::int64_t n, std::int64_t total) noexcept {
-  std::int64_t before = 0;
+  std::int64_t previous = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     if (rows[k] < 0 || rows[k] > total) return {Code::index_out_of_range, k, rows[k]};
-    if (rows[k] < before) return {Code::decreasing, k, rows[k]};
-    before = rows[k];
+    if (rows[k] < previous) return {Code::decreasing, k, rows[k]};
+    previous = rows[k];
   }
   return {};
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -17,9 +17,9 @@ std::uint64_t mix(std::uint64_t x) noexcept {
 }
 
 /// 64 random bits to [0, below), by the high half of a product; the bias is below / 2^64.
-std::int64_t scale(std::uint64_t bits, std::int64_t below) noexcept {
+std::int64_t scale(std::uint64_t bits, std::int64_t limit) noexcept {
   return static_cast<std::int64_t>(
-      (static_cast<unsigned __int128>(bits) * static_cast<std::uint64_t>(below)) >> 64U);
+      (static_cast<unsigned __int128>(bits) * static_cast<std::uint64_t>(limit)) >> 64U);
 }
 
 }  // namespace
@@ -37,11 +37,11 @@ void span_draw(Draw draw, Dice dice, const std::int64_t* rooms, const std::int64
   const std::uint64_t state = mix(mix(dice.seed + kGolden) ^ (dice.epoch * kGolden));
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t room = rooms[i];
-    const Range whole = windows[i];
-    const std::int64_t length = whole.size();
+    const Range window = windows[i];
+    const std::int64_t length = window.size();
     if (room < 0 || length <= room) continue;
     if (room == 0) {
-      windows[i] = {whole.begin, whole.begin};
+      windows[i] = {window.begin, window.begin};
       continue;
     }
     std::int64_t begin = 0;
@@ -51,8 +51,8 @@ void span_draw(Draw draw, Dice dice, const std::int64_t* rooms, const std::int64
       begin =
           draw == Draw::random ? scale(bits, length - room + 1) : scale(bits, length + room - 1) - room + 1;
     }
-    windows[i] = {whole.begin + std::max<std::int64_t>(begin, 0),
-                  whole.begin + std::min(begin + room, length)};
+    windows[i] = {window.begin + std::max<std::int64_t>(begin, 0),
+                  window.begin + std::min(begin + room, length)};
   }
 }
 

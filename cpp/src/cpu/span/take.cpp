@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "support/dispatch.hpp"
-#include "support/once.hpp"
 #include "support/prefetch.hpp"
+#include "support/read_once.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/span_rows.hpp"
@@ -13,15 +13,15 @@ namespace varlen {
 namespace {
 
 // Bytes of a row that are asked for; the rest follows by itself.
-constexpr std::int64_t kAsked = 512;
+constexpr std::int64_t kPrefetchBytes = 512;
 
-VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range some, std::byte* out) noexcept {
+VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range part, std::byte* out) noexcept {
   const std::int64_t width = values.width;
   const auto run = [&](auto copy) {
     with_prefetch(
-        some.begin, some.end, kPrefetchRows,
+        part.begin, part.end, kPrefetchRows,
         [&](std::int64_t k) {
-          for (std::int64_t line = 0; line < std::min(width, kAsked); line += 64) {
+          for (std::int64_t line = 0; line < std::min(width, kPrefetchBytes); line += 64) {
             prefetch(values.data, rows[k], width, static_cast<std::uintptr_t>(line));
           }
         },
@@ -30,12 +30,12 @@ VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range some, st
           copy(out + k * width, values.data + (is_inside(row, values.count) ? row : 0) * width);
         });
   };
-  const auto fixed = [&](auto bytes) {
+  const auto run_fixed = [&](auto bytes) {
     run([](std::byte* to, const std::byte* from) { detail::move_fixed<decltype(bytes)::value>(to, from); });
   };
-  if (width == 4) return fixed(std::integral_constant<std::size_t, 4>{});
-  if (width == 8) return fixed(std::integral_constant<std::size_t, 8>{});
-  if (width % kOver == 0 && width < kOverMost) {
+  if (width == 4) return run_fixed(std::integral_constant<std::size_t, 4>{});
+  if (width == 8) return run_fixed(std::integral_constant<std::size_t, 8>{});
+  if (width % kWideBytes == 0 && width < kOverMost) {
     return run([width](std::byte* to, const std::byte* from) { copy_over(to, from, width); });
   }
   run([width](std::byte* to, const std::byte* from) { copy_exact(to, from, width); });

@@ -9,12 +9,12 @@ namespace varlen {
 namespace {
 
 template <class T>
-VARLEN_LOOP void divide(const std::byte* __restrict in, std::int64_t count, std::int64_t by,
+VARLEN_LOOP void divide(const std::byte* __restrict input, std::int64_t count, std::int64_t divisor,
                         std::byte* __restrict out) noexcept {
   using A = Sum<T, true>;
-  const auto n = static_cast<A>(by);
+  const auto n = static_cast<A>(divisor);
   for (std::int64_t j = 0; j < count; ++j) {
-    write(out, j, convert<T>(static_cast<A>(convert<A>(read<T>(in, j)) / n)));
+    write(out, j, convert<T>(static_cast<A>(convert<A>(read<T>(input, j)) / n)));
   }
 }
 

@@ -20,19 +20,19 @@ struct Addends {
 };
 
 /// The windows of its sequence that a row lies in: n from the first on.
-struct Over {
+struct WindowRange {
   std::int64_t first = 0;
   std::int64_t n = 0;
 };
-inline Over windows_over(std::int64_t at, std::int64_t windows, const Stepping& how) noexcept {
-  const std::int64_t first = at < how.size ? 0 : (at - how.size) / how.step + 1;
-  const std::int64_t last = std::min(at / how.step, windows - 1);
+inline WindowRange windows_over(std::int64_t place, std::int64_t windows, const Stepping& how) noexcept {
+  const std::int64_t first = place < how.size ? 0 : (place - how.size) / how.step + 1;
+  const std::int64_t last = std::min(place / how.step, windows - 1);
   return {first, std::max<std::int64_t>(last + 1 - first, 0)};
 }
 
 /// What comes out: the dtype that went in; the mean of integers is a double.
 template <class T, bool mean>
-using Summed = std::conditional_t<mean && !kFloat<T>, double, T>;
+using SumType = std::conditional_t<mean && !kFloat<T>, double, T>;
 
 template <class T>
 struct Lanes {
@@ -44,19 +44,19 @@ struct Lanes {
 template <class T, bool mean, int kVectors>
 [[gnu::always_inline]] inline void sum_vectors(const Addends& rows, std::int64_t c, std::byte* out) noexcept {
   using V = typename Lanes<T>::Type;
-  const std::byte* at = rows.first + c * static_cast<std::int64_t>(sizeof(T));
+  const std::byte* place = rows.first + c * static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t kBytes = sizeof(V);
   // Vector by vector: a copy of all at once goes by way of the stack.
   V sums[kVectors];
   V x;
   for (int v = 0; v < kVectors; ++v) {
-    std::memcpy(&x, at + v * kBytes, sizeof x);
+    std::memcpy(&x, place + v * kBytes, sizeof x);
     sums[v] = x;
   }
   for (std::int64_t k = 1; k < rows.n; ++k) {
-    at += rows.step;
+    place += rows.step;
     for (int v = 0; v < kVectors; ++v) {
-      std::memcpy(&x, at + v * kBytes, sizeof x);
+      std::memcpy(&x, place + v * kBytes, sizeof x);
       sums[v] += x;
     }
   }
@@ -69,19 +69,19 @@ template <class T, bool mean, int kVectors>
 }
 
 /// Numbers [c, c + many) of the sum, 16 at most.
-template <class T, bool mean, class Many>
-[[gnu::always_inline]] inline void sum_some(const Addends& rows, std::int64_t c, Many many,
+template <class T, bool mean, class Count>
+[[gnu::always_inline]] inline void sum_some(const Addends& rows, std::int64_t c, Count lanes,
                                             std::byte* out) noexcept {
   using A = Sum<T, mean>;
-  using R = Summed<T, mean>;
+  using R = SumType<T, mean>;
   A sums[16];
-  const std::byte* at = rows.first + c * static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t j = 0; j < many; ++j) sums[j] = convert<A>(read<T>(at, j));
+  const std::byte* place = rows.first + c * static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t j = 0; j < lanes; ++j) sums[j] = convert<A>(read<T>(place, j));
   for (std::int64_t k = 1; k < rows.n; ++k) {
-    at += rows.step;
-    for (std::int64_t j = 0; j < many; ++j) add(sums[j], convert<A>(read<T>(at, j)));
+    place += rows.step;
+    for (std::int64_t j = 0; j < lanes; ++j) add(sums[j], convert<A>(read<T>(place, j)));
   }
-  for (std::int64_t j = 0; j < many; ++j) {
+  for (std::int64_t j = 0; j < lanes; ++j) {
     if constexpr (mean) {
       write(out, c + j, convert<R>(static_cast<A>(sums[j] / static_cast<A>(rows.n))));
     } else {
@@ -94,7 +94,7 @@ template <class T, bool mean, class Many>
 template <class T, bool mean>
 [[gnu::always_inline]] inline void sum_rows(const Addends& rows, std::int64_t count,
                                             std::byte* out) noexcept {
-  using R = Summed<T, mean>;
+  using R = SumType<T, mean>;
   if (rows.n == 0) {
     std::memset(out, 0, static_cast<std::size_t>(count) * sizeof(R));
     return;
@@ -114,24 +114,25 @@ template <class T, bool mean>
   for (; c < count; c += 16) sum_some<T, mean>(rows, c, count - c < 16 ? count - c : 16, out);
 }
 
-/// out[0, bytes) += in[0, bytes), numbers of T.
+/// out[0, bytes) += input[0, bytes), numbers of T.
 template <class T>
-[[gnu::always_inline]] inline void add_run(const std::byte* in, std::int64_t bytes, std::byte* out) noexcept {
+[[gnu::always_inline]] inline void add_run(const std::byte* input, std::int64_t bytes,
+                                           std::byte* out) noexcept {
   using V = typename Lanes<T>::Type;
-  std::int64_t at = 0;
-  for (; at + 32 <= bytes; at += 32) {
+  std::int64_t place = 0;
+  for (; place + 32 <= bytes; place += 32) {
     V a, b;
-    std::memcpy(&a, out + at, sizeof a);
-    std::memcpy(&b, in + at, sizeof b);
+    std::memcpy(&a, out + place, sizeof a);
+    std::memcpy(&b, input + place, sizeof b);
     a += b;
-    std::memcpy(out + at, &a, sizeof a);
+    std::memcpy(out + place, &a, sizeof a);
   }
-  for (; at < bytes; at += static_cast<std::int64_t>(sizeof(T))) {
+  for (; place < bytes; place += static_cast<std::int64_t>(sizeof(T))) {
     T a, b;
-    std::memcpy(&a, out + at, sizeof a);
-    std::memcpy(&b, in + at, sizeof b);
+    std::memcpy(&a, out + place, sizeof a);
+    std::memcpy(&b, input + place, sizeof b);
     a = static_cast<T>(a + b);
-    std::memcpy(out + at, &a, sizeof a);
+    std::memcpy(out + place, &a, sizeof a);
   }
 }
 

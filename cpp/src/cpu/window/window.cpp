@@ -4,10 +4,10 @@
 
 #include "support/dispatch.hpp"
 #include "support/writers.hpp"
-#include "varlen/checked.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/span.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 struct Seq2col {
   Rows values;
   Offsets level;
-  Offsets kept;
+  Offsets centers;
   Window how;
 };
 
@@ -27,25 +27,26 @@ template <class Out>
   const std::int64_t width = job.values.width;
   const std::byte* const begin = job.values.data;
   const std::byte* const end = begin + job.values.count * width;
-  std::int64_t i = std::upper_bound(job.kept.ends, job.kept.ends + job.kept.count, from) - job.kept.ends;
+  std::int64_t i =
+      std::upper_bound(job.centers.ends, job.centers.ends + job.centers.count, from) - job.centers.ends;
   for (std::int64_t row = from; row < to; ++i) {
     const std::int64_t last = job.level.length(i) - 1;
     const std::byte* const rows = begin + job.level.start(i) * width;
-    std::int64_t at = (row - job.kept.start(i)) * stride;
-    const std::int64_t stop = std::min(job.kept.end(i), to);
-    for (; row < stop; ++row, at += stride) {
-      const std::int64_t before = std::min(left, dilation == 1 ? at : at / dilation);
-      const std::int64_t after = std::min(right, dilation == 1 ? last - at : (last - at) / dilation);
-      if (before < left) out.fill((left - before) * width);
-      const std::byte* in = rows + (at - before * dilation) * width;
+    std::int64_t place = (row - job.centers.start(i)) * stride;
+    const std::int64_t stop = std::min(job.centers.end(i), to);
+    for (; row < stop; ++row, place += stride) {
+      const std::int64_t lead = std::min(left, dilation == 1 ? place : place / dilation);
+      const std::int64_t tail = std::min(right, dilation == 1 ? last - place : (last - place) / dilation);
+      if (lead < left) out.fill((left - lead) * width);
+      const std::byte* input = rows + (place - lead * dilation) * width;
       if (dilation == 1) {
-        out.copy(in, (before + 1 + after) * width, begin, end);
+        out.copy(input, (lead + 1 + tail) * width, begin, end);
       } else {
-        for (std::int64_t k = 0; k <= before + after; ++k) {
-          out.copy(in + k * dilation * width, width, begin, end);
+        for (std::int64_t k = 0; k <= lead + tail; ++k) {
+          out.copy(input + k * dilation * width, width, begin, end);
         }
       }
-      if (after < right) out.fill((right - after) * width);
+      if (tail < right) out.fill((right - tail) * width);
     }
   }
   out.finish();
@@ -53,7 +54,7 @@ template <class Out>
 
 VARLEN_LOOP void write_cached(const Seq2col& job, const Pattern& zeros, std::int64_t from, std::int64_t to,
                               std::byte* out, std::byte* end) noexcept {
-  Cached rows(out, end, zeros);
+  CacheWriter rows(out, end, zeros);
   write_rows(job, from, to, rows);
 }
 
@@ -65,22 +66,22 @@ void write_past(const Seq2col& job, const Pattern& zeros, std::int64_t from, std
 
 }  // namespace
 
-void window_kept(Offsets level, std::int64_t stride, std::int64_t* kept) noexcept {
+void window_kept(Offsets level, std::int64_t stride, std::int64_t* centers) noexcept {
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < level.count; ++i) {
     const std::int64_t length = level.length(i);
     sum += length > 0 ? (length - 1) / stride + 1 : 0;
-    kept[i] = sum;
+    centers[i] = sum;
   }
 }
 
-void seq2col(Rows values, Offsets level, Offsets kept, Window how, std::byte* out) noexcept {
-  const std::int64_t total = kept.total();
+void seq2col(Rows values, Offsets level, Offsets centers, Window how, std::byte* out) noexcept {
+  const std::int64_t total = centers.total();
   const std::int64_t bytes = how.places() * values.width;
   if (total == 0 || bytes == 0) return;
   how.dilation = std::min(how.dilation, values.count);  // further apart is outside, all the same
   how.stride = std::min(how.stride, values.count);
-  const Seq2col job{values, level, kept, how};
+  const Seq2col job{values, level, centers, how};
   const Pattern zeros(nullptr, 0);
   const bool past = stores_for(total * bytes) == Stores::past_caches;
   const std::int64_t chunks = std::min(total, chunks_for(total * bytes));
@@ -118,8 +119,8 @@ Status window_ranges(Offsets level, Offsets counts, Stepping how, Range* ranges,
 }
 
 std::int64_t window_difference(Offsets a, Offsets b) noexcept {
-  const std::int64_t* const at = std::mismatch(a.ends, a.ends + a.count, b.ends).first;
-  return at == a.ends + a.count ? -1 : at - a.ends;
+  const std::int64_t* const place = std::mismatch(a.ends, a.ends + a.count, b.ends).first;
+  return place == a.ends + a.count ? -1 : place - a.ends;
 }
 
 }  // namespace varlen

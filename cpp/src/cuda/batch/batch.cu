@@ -24,7 +24,7 @@ struct Axis {
 struct alignas(16) Array {
   alignas(16) std::byte blank[kWidestFill];
   View<const std::byte> blank_row;  ///< null: `blank` repeats
-  View<const std::byte> in;
+  View<const std::byte> input;
   std::byte* out;
   std::int64_t rows;
   std::int64_t words;
@@ -40,12 +40,12 @@ struct alignas(16) Array {
 
 /// Every array has blocks of its own; a block writes some words of one.
 struct Batch {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
   static constexpr int kWords = 4;
   static constexpr int kArrays = 24;
 
   Axis axes[kMostDepth];
-  Divisor below[kMostDepth + 1];       ///< slots of a sequence, of a child on the first axis, and so on
+  Divisor unit_slots[kMostDepth + 1];  ///< slots of a sequence, of a child on the first axis, and so on
   View<const std::int64_t> sequences;  ///< null: one after another
   Array arrays[kArrays];
   int count;
@@ -69,9 +69,9 @@ struct Batch {
       from[k] = k * step < left ? find(array, first + k * step) : -1;
     }
     if (array.kind != BatchKind::mask) {
-      with_word(array.word_in, [&](auto none) {
+      with_word(array.word_in, [&](auto zero) {
         VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
-          if (from[k] >= 0) words[k] = widened(word_at<decltype(none)>(array.in, from[k]));
+          if (from[k] >= 0) words[k] = widen_word(word_at<decltype(zero)>(array.input, from[k]));
         }
       });
     }
@@ -80,12 +80,12 @@ struct Batch {
     }
     const View<const std::byte> fill =
         array.blank_row.data != nullptr ? array.blank_row : View<const std::byte>{array.blank, kWidestFill};
-    with_word(array.word_out, [&](auto none) {
-      using Word = decltype(none);
+    with_word(array.word_out, [&](auto zero) {
+      using Word = decltype(zero);
       const View<Word> to{reinterpret_cast<Word*>(array.out), array.words};
       VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
         if (k * step >= left) continue;
-        to[first + k * step] = from[k] >= 0 ? narrowed<Word>(words[k]) : word_at<Word>(fill, ~from[k]);
+        to[first + k * step] = from[k] >= 0 ? narrow_word<Word>(words[k]) : word_at<Word>(fill, ~from[k]);
       }
     });
   }
@@ -93,41 +93,41 @@ struct Batch {
  private:
   /// Where a word of the output lies among the rows, in bytes; ~ of where it lies in the fill if it does.
   [[nodiscard]] VARLEN_CALLED std::int64_t find(const Array& array, std::int64_t word) const {
-    std::int64_t at = array.words_of_row.quotient(word);
-    const std::int64_t column = word - at * array.words_of_row.by();
+    std::int64_t unit = array.words_of_row.quotient(word);
+    const std::int64_t column = word - unit * array.words_of_row.divisor();
     if (array.depth > 0) {
-      std::int64_t rest = at * array.tail;
-      at = below[0].quotient(rest);
-      rest -= at * below[0].by();
+      std::int64_t rest = unit * array.tail;
+      unit = unit_slots[0].quotient(rest);
+      rest -= unit * unit_slots[0].divisor();
       if (sequences.data != nullptr) {
-        at = sequences[at];
-        if (at < 0) at += axes[0].level.count();
+        unit = sequences[unit];
+        if (unit < 0) unit += axes[0].level.count();
       }
       VARLEN_ROLLED for (int d = 0; d < array.depth; ++d) {
         const Axis& axis = axes[d];
-        const std::int64_t slot = below[d + 1].quotient(rest);
-        rest -= slot * below[d + 1].by();
-        if (at < 0 || at >= axis.level.count()) {
-          at = -1;
+        const std::int64_t slot = unit_slots[d + 1].quotient(rest);
+        rest -= slot * unit_slots[d + 1].divisor();
+        if (unit < 0 || unit >= axis.level.count()) {
+          unit = -1;
           break;
         }
-        const std::int64_t start = axis.level.start(at);
-        const std::int64_t length = axis.level.end(at) - start;
-        const std::int64_t kept = length < axis.keep ? length : axis.keep;
-        const std::int64_t child = fill_left ? slot - (axis.slots - kept) : slot;
-        at = child < 0 || child >= kept ? -1 : start + (cut_left ? length - kept : 0) + child;
+        const std::int64_t start = axis.level.start(unit);
+        const std::int64_t length = axis.level.end(unit) - start;
+        const std::int64_t keep_count = length < axis.keep ? length : axis.keep;
+        const std::int64_t child = fill_left ? slot - (axis.slots - keep_count) : slot;
+        unit = child < 0 || child >= keep_count ? -1 : start + (cut_left ? length - keep_count : 0) + child;
       }
-      if (at >= array.rows) at = -1;
+      if (unit >= array.rows) unit = -1;
     }
-    if (at >= 0) return (at * array.words_of_row.by() + column) * array.word_in;
+    if (unit >= 0) return (unit * array.words_of_row.divisor() + column) * array.word_in;
     const std::int64_t blank_at = column * array.word_out;
     return ~(array.blank_row.data != nullptr ? blank_at : blank_at % kWidestFill);
   }
 
-  [[nodiscard]] static VARLEN_DEVICE Word16 widened(Word16 word) { return word; }
-  [[nodiscard]] static VARLEN_DEVICE Word16 widened(std::uint64_t word) { return {word, 0}; }
+  [[nodiscard]] static VARLEN_DEVICE Word16 widen_word(Word16 word) { return word; }
+  [[nodiscard]] static VARLEN_DEVICE Word16 widen_word(std::uint64_t word) { return {word, 0}; }
   template <class Word>
-  [[nodiscard]] static VARLEN_DEVICE Word narrowed(Word16 word) {
+  [[nodiscard]] static VARLEN_DEVICE Word narrow_word(Word16 word) {
     if constexpr (sizeof(Word) == 16) {
       return word;
     } else {
@@ -140,7 +140,7 @@ void set_array(Array& to, const BatchArray& from, std::int64_t rows) noexcept {
   to = {};
   to.kind = from.kind;
   to.depth = static_cast<std::int8_t>(from.depth);
-  to.in = {from.rows.data, from.rows.count * from.rows.width};
+  to.input = {from.rows.data, from.rows.count * from.rows.width};
   to.out = from.out;
   to.rows = from.rows.count;
   std::int64_t words = 1;
@@ -181,15 +181,15 @@ Error batch(Stream stream, const BatchJob& job) noexcept {
   // An axis without slots has no rows below it, but arrays above it do.
   std::int64_t slots = std::max<std::int64_t>(job.n, 1);
   for (int d = 0; d < job.depth; ++d) slots *= std::max<std::int64_t>(job.axes[d].slots, 1);
-  std::int64_t below = 1;
+  std::int64_t unit_slots = 1;
   std::int64_t tails[kMostDepth + 1];
   for (int d = job.depth; d >= 0; --d) {
-    body.below[d] = Divisor(below, slots);
-    tails[d] = below;
+    body.unit_slots[d] = Divisor(unit_slots, slots);
+    tails[d] = unit_slots;
     if (d == 0) break;
     const BatchAxis& axis = job.axes[d - 1];
     body.axes[d - 1] = {ends_of(axis.ends), axis.slots, std::min(axis.keep, axis.slots)};
-    below *= std::max<std::int64_t>(axis.slots, 1);
+    unit_slots *= std::max<std::int64_t>(axis.slots, 1);
   }
   Grid grid;
   for (std::int64_t i = 0; i < job.count; ++i) {

@@ -12,18 +12,18 @@ namespace {
 template <class Input>
 struct Table {
   Input few[kFewInputs];
-  View<const Input> there;
+  View<const Input> mirror;
   std::int64_t count;
 
-  Table(const Input* inputs, const Input* on_device, std::int64_t n) noexcept : few{}, there{}, count(n) {
+  Table(const Input* inputs, const Input* on_device, std::int64_t n) noexcept : few{}, mirror{}, count(n) {
     if (n <= kFewInputs) {
       std::copy(inputs, inputs + n, few);
     } else {
-      there = {on_device, n};
+      mirror = {on_device, n};
     }
   }
   [[nodiscard]] VARLEN_DEVICE const Input& operator[](std::int64_t i) const {
-    return there.data != nullptr ? there[i] : few[i];
+    return mirror.data != nullptr ? mirror[i] : few[i];
   }
 };
 
@@ -44,23 +44,23 @@ struct EndToEnd {
     }
     return low;
   }
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+  [[nodiscard]] VARLEN_DEVICE Candidates scope(std::int64_t first, std::int64_t last) const {
     const std::int64_t begin = holding(first * word, 0, blocks.count - 1);
     return {begin, holding(last * word, begin, blocks.count - 1)};
   }
-  [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = holding(row * word, among.first, among.last);
+  [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Candidates& candidates, std::int64_t row) const {
+    const std::int64_t i = holding(row * word, candidates.first, candidates.last);
     return blocks[i].data + (row * word - (i > 0 ? blocks[i - 1].end : 0));
   }
 };
 
 /// Sequence i of every part, then sequence i + 1.
-struct Interleaved : InSequences {
+struct InterleaveMap : InSequences {
   Table<Part> parts;
   std::int64_t width;
 
-  [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = sequence(among, row);
+  [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Candidates& candidates, std::int64_t row) const {
+    const std::int64_t i = sequence(candidates, row);
     std::int64_t place = row - level.start(i);
     for (std::int64_t p = 0; p < parts.count; ++p) {
       const Ends part{{parts[p].ends, level.count()}};
@@ -75,7 +75,7 @@ struct Interleaved : InSequences {
 
 }  // namespace
 
-Error concat(Stream stream, const ConcatBlock* blocks, const ConcatBlock* there, std::int64_t n,
+Error concat(Stream stream, const ConcatBlock* blocks, const ConcatBlock* mirror, std::int64_t n,
              std::byte* out) noexcept {
   const std::int64_t bytes = n > 0 ? blocks[n - 1].end : 0;
   if (bytes == 0) return 0;
@@ -86,15 +86,15 @@ Error concat(Stream stream, const ConcatBlock* blocks, const ConcatBlock* there,
     bits |= reinterpret_cast<std::uintptr_t>(blocks[i].data) | static_cast<std::uintptr_t>(blocks[i].end);
   }
   const std::int64_t word = word_of(16, {reinterpret_cast<const void*>(bits)});
-  const EndToEnd map{{blocks, there, n}, word};
+  const EndToEnd map{{blocks, mirror, n}, word};
   return collect_rows(stream, map, word, bits, bytes / word, out);
 }
 
-Error interleave(Stream stream, const Part* parts, const Part* there, std::int64_t n, std::int64_t width,
-                 Offsets interleaved, std::int64_t total, std::byte* out) noexcept {
+Error interleave(Stream stream, const Part* parts, const Part* mirror, std::int64_t n, std::int64_t width,
+                 Offsets result, std::int64_t total, std::byte* out) noexcept {
   std::uintptr_t bits = 0;
   for (std::int64_t p = 0; p < n; ++p) bits |= reinterpret_cast<std::uintptr_t>(parts[p].data);
-  const Interleaved map{{ends_of(interleaved)}, {parts, there, n}, width};
+  const InterleaveMap map{{ends_of(result)}, {parts, mirror, n}, width};
   return collect_rows(stream, map, width, bits, total, out);
 }
 

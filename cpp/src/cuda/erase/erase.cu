@@ -1,7 +1,7 @@
 // What finds chosen rows is here as well: a unit of its own would add 10 kB to a module for all GPUs.
-#include "support/chosen.hpp"
-#include "support/each.hpp"
 #include "support/number.hpp"
+#include "support/selection.hpp"
+#include "support/write_each.hpp"
 #include "varlen/cuda/erase.hpp"
 #include "varlen/cuda/span_rows.hpp"
 
@@ -14,8 +14,8 @@ struct Stays {
   AnyNumber<std::int64_t> values;
   AnyNumber<std::int64_t> tokens;
 
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::uint8_t value(Nothing, std::int64_t row) const {
+  [[nodiscard]] VARLEN_DEVICE NoScope scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::uint8_t value(NoScope, std::int64_t row) const {
     const auto value = static_cast<std::uint64_t>(values(row));
     std::int64_t low = 0;
     std::int64_t high = tokens.count;
@@ -34,26 +34,26 @@ struct Stays {
 };
 
 struct Counts {
-  Chosen chosen;
+  Selection selection;
 
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t value(Nothing, std::int64_t i) const {
-    const std::int64_t end = chosen.level.end(i);
-    return end > chosen.level.start(i) ? chosen.numbers[end - 1] : 0;
+  [[nodiscard]] VARLEN_DEVICE NoScope scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t value(NoScope, std::int64_t i) const {
+    const std::int64_t end = selection.level.end(i);
+    return end > selection.level.start(i) ? selection.numbers[end - 1] : 0;
   }
 };
 
 struct RowsOf : InSequences {  // of the result
-  Chosen chosen;
+  Selection selection;
 
-  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Among& among, std::int64_t k) const {
-    const std::int64_t i = sequence(among, k);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Candidates& candidates, std::int64_t k) const {
+    const std::int64_t i = sequence(candidates, k);
     const std::int64_t number = k - level.start(i) + 1;
-    std::int64_t low = chosen.level.start(i);
-    std::int64_t high = chosen.level.end(i);
+    std::int64_t low = selection.level.start(i);
+    std::int64_t high = selection.level.end(i);
     VARLEN_ROLLED while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (chosen.numbers[middle] < number) {
+      if (selection.numbers[middle] < number) {
         low = middle + 1;
       } else {
         high = middle;
@@ -67,8 +67,8 @@ struct Spaces : InSequences {  // of the result
   Ends sequences;
   View<const std::int64_t> rows;
 
-  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Among& among, std::int64_t k) const {
-    const std::int64_t i = sequence(among, k);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Candidates& candidates, std::int64_t k) const {
+    const std::int64_t i = sequence(candidates, k);
     return (k + 1 < level.end(i) ? rows[k + 1] : sequences.end(i)) - rows[k];
   }
 };
@@ -89,18 +89,18 @@ Parts parts_of(std::int64_t total, std::int64_t longest) noexcept {
 
 }  // namespace
 
-Error count_chosen(Stream stream, const Chosen& chosen, std::int64_t* lengths) noexcept {
-  return write_each_alone(stream, Counts{chosen}, chosen.level.ends.count, lengths);
+Error count_selection(Stream stream, const Selection& selection, std::int64_t* lengths) noexcept {
+  return write_each_alone(stream, Counts{selection}, selection.level.ends.count, lengths);
 }
 
-Error rows_of_chosen(Stream stream, const Chosen& chosen, Offsets result, std::int64_t count,
-                     std::int64_t* rows) noexcept {
-  return write_each_alone(stream, RowsOf{{ends_of(result)}, chosen}, count, rows);
+Error rows_of_selection(Stream stream, const Selection& selection, Offsets result, std::int64_t count,
+                        std::int64_t* rows) noexcept {
+  return write_each_alone(stream, RowsOf{{ends_of(result)}, selection}, count, rows);
 }
 
-Error spaces_of_chosen(Stream stream, const Chosen& chosen, Offsets result, std::int64_t count,
-                       const std::int64_t* rows, std::int64_t* spaces) noexcept {
-  return write_each_alone(stream, Spaces{{ends_of(result)}, chosen.level, {rows, count}}, count, spaces);
+Error spaces_of_selection(Stream stream, const Selection& selection, Offsets result, std::int64_t count,
+                          const std::int64_t* rows, std::int64_t* spaces) noexcept {
+  return write_each_alone(stream, Spaces{{ends_of(result)}, selection.level, {rows, count}}, count, spaces);
 }
 
 std::int64_t erase_scratch(std::int64_t total, std::int64_t longest) noexcept {
@@ -118,15 +118,16 @@ Error erase_find(Stream stream, Type type, Rows values, Offsets level, std::int6
   error = scan(stream, number_job(level, longest, 1, marks), values.count, marks + parts.marks, scratch);
   if (error != 0) return error;
   const auto* const numbers = reinterpret_cast<const std::int64_t*>(scratch);
-  return count_chosen(stream, chosen_of(level, numbers, values.count), lengths);
+  return count_selection(stream, selection_of(level, numbers, values.count), lengths);
 }
 
 Error erase_take(Stream stream, Rows values, Offsets level, std::byte* scratch, Offsets left,
-                 std::int64_t kept, std::byte* out) noexcept {
-  const Chosen chosen = chosen_of(level, reinterpret_cast<const std::int64_t*>(scratch), values.count);
+                 std::int64_t rows_kept, std::byte* out) noexcept {
+  const Selection selection =
+      selection_of(level, reinterpret_cast<const std::int64_t*>(scratch), values.count);
   auto* const rows = reinterpret_cast<std::int64_t*>(scratch) + part_of(values.count * 8) / 8;
-  const Error error = rows_of_chosen(stream, chosen, left, kept, rows);
-  return error != 0 ? error : take_rows(stream, values, rows, kept, out);
+  const Error error = rows_of_selection(stream, selection, left, rows_kept, rows);
+  return error != 0 ? error : take_rows(stream, values, rows, rows_kept, out);
 }
 
 }  // namespace varlen::cuda

@@ -7,16 +7,16 @@ namespace varlen::cuda {
 namespace {
 
 struct ToEveryRow : InSequences {
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    return sequence(among, row);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Candidates& candidates, std::int64_t row) const {
+    return sequence(candidates, row);
   }
 };
 
 struct ToOneEnd : InSequences {
   bool to_last;
 
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = sequence(among, row);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Candidates& candidates, std::int64_t row) const {
+    const std::int64_t i = sequence(candidates, row);
     return row == (to_last ? level.end(i) - 1 : level.start(i)) ? i : -1;
   }
 };

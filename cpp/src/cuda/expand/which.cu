@@ -10,11 +10,11 @@ namespace varlen::cuda {
 namespace {
 
 struct ExpandWhich {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
   static constexpr int kWords = 4;
 
-  InSequences of;
-  const std::byte* in;
+  InSequences sequences;
+  const std::byte* input;
   std::byte* out;
   int word;            ///< bytes of one
   std::int64_t words;  ///< of the output
@@ -29,18 +29,20 @@ struct ExpandWhich {
     const std::int64_t tile = static_cast<std::int64_t>(thread.threads()) * kWords;
     const std::int64_t begin = thread.block() * tile;
     const std::int64_t end = begin + tile < words ? begin + tile : words;
-    const Among among = of.scope(words_of_row.quotient(begin), words_of_row.quotient(end - 1));
-    for (std::int64_t at = begin + thread.index(); at < end; at += thread.threads()) {
-      const std::int64_t row = words_of_row.quotient(at);
-      const std::int64_t column = at - row * words_of_row.by();
-      const std::int64_t i = of.sequence(among, row);
+    const Candidates candidates =
+        sequences.scope(words_of_row.quotient(begin), words_of_row.quotient(end - 1));
+    for (std::int64_t word_index = begin + thread.index(); word_index < end; word_index += thread.threads()) {
+      const std::int64_t row = words_of_row.quotient(word_index);
+      const std::int64_t column = word_index - row * words_of_row.divisor();
+      const std::int64_t i = sequences.sequence(candidates, row);
       const std::int64_t element = i * columns + words_of_element.quotient(column);
       const std::int64_t place = narrow.data != nullptr ? narrow[element] : wide[element];
-      with_word(word, [&](auto none) {
-        using Word = decltype(none);
-        const View<const Word> from{reinterpret_cast<const Word*>(in), of.level.count() * words_of_row.by()};
-        View<Word>{reinterpret_cast<Word*>(out), words}[at] =
-            place == row - of.level.start(i) ? from[i * words_of_row.by() + column] : Word{};
+      with_word(word, [&](auto zero) {
+        using Word = decltype(zero);
+        const View<const Word> from{reinterpret_cast<const Word*>(input),
+                                    sequences.level.count() * words_of_row.divisor()};
+        View<Word>{reinterpret_cast<Word*>(out), words}[word_index] =
+            place == row - sequences.level.start(i) ? from[i * words_of_row.divisor() + column] : Word{};
       });
     }
   }
@@ -52,8 +54,8 @@ Error expand_which(Stream stream, Offsets level, std::int64_t total, const std::
                    std::int64_t columns, std::int64_t size, WhichRows which, std::byte* out) noexcept {
   if (total == 0 || columns == 0 || size == 0) return 0;
   const std::int64_t word = word_of(size, {rows, out});
-  const std::int64_t each = size / word;
-  const std::int64_t words = total * columns * each;
+  const std::int64_t element_words = size / word;
+  const std::int64_t words = total * columns * element_words;
   const std::int64_t elements = level.count * columns;
   Grid grid;
   grid.blocks = blocks_for(words, static_cast<std::int64_t>(grid.threads) * ExpandWhich::kWords);
@@ -63,8 +65,8 @@ Error expand_which(Stream stream, Offsets level, std::int64_t total, const std::
                             out,
                             static_cast<int>(word),
                             words,
-                            Divisor(columns * each, words),
-                            Divisor(each, columns * each),
+                            Divisor(columns * element_words, words),
+                            Divisor(element_words, columns * element_words),
                             columns,
                             {which.wide, elements},
                             {which.narrow, elements}});

@@ -6,11 +6,11 @@ namespace varlen::cuda {
 
 namespace {
 
-struct Picked : InSequences {
+struct GatherMap : InSequences {
   View<const Range> ranges;
 
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t k = sequence(among, row);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Candidates& candidates, std::int64_t row) const {
+    const std::int64_t k = sequence(candidates, row);
     return ranges[k].begin + row - level.start(k);
   }
 };
@@ -19,7 +19,7 @@ struct Picked : InSequences {
 
 Error gather_rows(Stream stream, Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
                   std::int64_t total, std::byte* out) noexcept {
-  return move_rows(stream, Picked{{ends_of({ends, n})}, {ranges, n}}, values, total, {}, out);
+  return move_rows(stream, GatherMap{{ends_of({ends, n})}, {ranges, n}}, values, total, {}, out);
 }
 
 }  // namespace varlen::cuda

@@ -1,6 +1,6 @@
-#include "support/each.hpp"
 #include "support/number.hpp"
 #include "support/sequences.hpp"
+#include "support/write_each.hpp"
 #include "varlen/cuda/hash.hpp"
 
 namespace varlen::cuda {
@@ -13,10 +13,10 @@ struct Ngrams : InSequences {  // of the n-grams
   AnyNumber<std::int64_t> keys;
   std::int64_t n;
 
-  [[nodiscard]] VARLEN_DEVICE std::uint64_t value(const Among& among, std::int64_t k) const {
+  [[nodiscard]] VARLEN_DEVICE std::uint64_t value(const Candidates& candidates, std::int64_t k) const {
     constexpr std::uint64_t kMix = 0xC6A4A7935BD1E995U;
     constexpr int kShift = 47;
-    const std::int64_t i = sequence(among, k);
+    const std::int64_t i = sequence(candidates, k);
     const std::int64_t first = sequences.start(i) + k - level.start(i);
     std::uint64_t h = static_cast<std::uint64_t>(n) * 8 * kMix;
     VARLEN_ROLLED for (std::int64_t j = 0; j < n; ++j) {
@@ -31,7 +31,7 @@ struct Ngrams : InSequences {  // of the n-grams
 
 /// MurmurHash3_x64_128 of ids as 8 bytes: four words each.
 struct Hashes {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
   AnyNumber<std::int64_t> ids;
   std::uint32_t seed;
@@ -47,8 +47,8 @@ struct Hashes {
     std::uint64_t b = seed ^ kBytes;
     a += b;
     b += a;
-    a = finished(a);
-    b = finished(b);
+    a = finalize(a);
+    b = finalize(b);
     a += b;
     b += a;
     if (reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Word16) == 0) {
@@ -63,7 +63,7 @@ struct Hashes {
   }
 
  private:
-  [[nodiscard]] static VARLEN_DEVICE std::uint64_t finished(std::uint64_t h) {
+  [[nodiscard]] static VARLEN_DEVICE std::uint64_t finalize(std::uint64_t h) {
     h = (h ^ (h >> 33)) * 0xFF51AFD7ED558CCDU;
     h = (h ^ (h >> 33)) * 0xC4CEB9FE1A85EC53U;
     return h ^ (h >> 33);

@@ -9,7 +9,7 @@
 #include "varlen/cuda/kernels.hpp"
 
 #if !defined(__CUDACC__)
-#include "support/asked_host.hpp"
+#include "support/call_log_host.hpp"
 #endif
 
 namespace varlen::cuda {
@@ -18,10 +18,10 @@ namespace {
 
 #if defined(__CUDACC__)
 
-static_assert(kNoMemory == cudaErrorMemoryAllocation && kNotInitialized == cudaErrorInitializationError &&
+static_assert(kNoMemory == cudaErrorMemoryAllocation && kNoInit == cudaErrorInitializationError &&
               kOldDriver == cudaErrorInsufficientDriver && kNoImage == cudaErrorNoKernelImageForDevice &&
               kNoCompiler == cudaErrorUnsupportedPtxVersion && kNotYet == cudaErrorNotReady &&
-              kCaptured == cudaErrorStreamCaptureUnsupported);
+              kStreamCapture == cudaErrorStreamCaptureUnsupported);
 
 cudaStream_t queue_of(Stream stream) noexcept {
   return static_cast<cudaStream_t>(stream.handle);
@@ -35,10 +35,10 @@ const char* text_of(Error error) noexcept {
 Error capture_of(Stream stream, std::uint64_t* id) noexcept {
   *id = 0;
   if (stream.handle == nullptr || stream.handle == cudaStreamLegacy) return 0;
-  const OnDevice here(stream.device);
+  const OnDevice device_guard(stream.device);
   auto status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;
-  const Error error = told(cudaStreamGetCaptureInfo(queue_of(stream), &status, &number));
+  const Error error = clear_error(cudaStreamGetCaptureInfo(queue_of(stream), &status, &number));
   if (error == 0 && status != cudaStreamCaptureStatusNone) *id = number;
   return error;
 }
@@ -52,8 +52,8 @@ Error upload(Stream stream, const void* from, std::int64_t bytes, void* to) noex
   if (capture != 0) {
     return embed(stream, static_cast<const std::byte*>(from), bytes, static_cast<std::byte*>(to));
   }
-  const OnDevice here(stream.device);
-  return told(
+  const OnDevice device_guard(stream.device);
+  return clear_error(
       cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, queue_of(stream)));
 }
 
@@ -62,34 +62,34 @@ Error download(Stream stream, const void* from, std::int64_t bytes, void* to) no
   if (bytes == 0) return 0;
   std::uint64_t capture = 0;
   if (const Error error = capture_of(stream, &capture); error != 0) return error;
-  if (capture != 0) return kCaptured;
-  const OnDevice here(stream.device);
-  const Error error = told(
+  if (capture != 0) return kStreamCapture;
+  const OnDevice device_guard(stream.device);
+  const Error error = clear_error(
       cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, queue_of(stream)));
-  return error != 0 ? error : told(cudaStreamSynchronize(queue_of(stream)));
+  return error != 0 ? error : clear_error(cudaStreamSynchronize(queue_of(stream)));
 }
 
 Error follow(Stream earlier, Stream later) noexcept {
   if (earlier.handle == later.handle) return 0;
-  const OnDevice here(later.device);
+  const OnDevice device_guard(later.device);
   cudaEvent_t event = nullptr;
-  if (const Error error = told(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); error != 0) {
+  if (const Error error = clear_error(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); error != 0) {
     return error;
   }
-  Error error = told(cudaEventRecord(event, queue_of(earlier)));
-  if (error == 0) error = told(cudaStreamWaitEvent(queue_of(later), event, 0));
-  (void)told(cudaEventDestroy(event));  // once it has come about
+  Error error = clear_error(cudaEventRecord(event, queue_of(earlier)));
+  if (error == 0) error = clear_error(cudaStreamWaitEvent(queue_of(later), event, 0));
+  (void)clear_error(cudaEventDestroy(event));  // once it has come about
   return error;
 }
 
 /// What a thread does about memory while another stream may be captured.
-class Relaxed {
+class CaptureRelaxation {
  public:
-  Relaxed() noexcept : error_(told(cudaThreadExchangeStreamCaptureMode(&mode_))) {}
-  Relaxed(const Relaxed&) = delete;
-  Relaxed& operator=(const Relaxed&) = delete;
-  ~Relaxed() {
-    if (error_ == 0) (void)told(cudaThreadExchangeStreamCaptureMode(&mode_));
+  CaptureRelaxation() noexcept : error_(clear_error(cudaThreadExchangeStreamCaptureMode(&mode_))) {}
+  CaptureRelaxation(const CaptureRelaxation&) = delete;
+  CaptureRelaxation& operator=(const CaptureRelaxation&) = delete;
+  ~CaptureRelaxation() {
+    if (error_ == 0) (void)clear_error(cudaThreadExchangeStreamCaptureMode(&mode_));
   }
   [[nodiscard]] Error error() const noexcept { return error_; }
 
@@ -99,9 +99,9 @@ class Relaxed {
 };
 
 Error allocate(std::int64_t bytes, unsigned flags, void** memory) noexcept {
-  const Relaxed relaxed;
-  if (relaxed.error() != 0) return relaxed.error();
-  return told(cudaHostAlloc(memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable | flags));
+  const CaptureRelaxation relaxation;
+  if (relaxation.error() != 0) return relaxation.error();
+  return clear_error(cudaHostAlloc(memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable | flags));
 }
 
 std::int64_t* common_words(std::int64_t count) noexcept {
@@ -113,45 +113,46 @@ std::int64_t* common_words(std::int64_t count) noexcept {
 }
 
 Error pin(int device, std::int64_t bytes, void** memory) noexcept {
-  const OnDevice here(device);
+  const OnDevice device_guard(device);
   return allocate(bytes, 0, memory);
 }
 
 void unpin(void* memory) noexcept {
-  const Relaxed relaxed;
-  (void)told(cudaFreeHost(memory));
+  const CaptureRelaxation relaxation;
+  (void)clear_error(cudaFreeHost(memory));
 }
 
 Error send(Stream stream, const void* from, std::int64_t bytes, void* to, void** event) noexcept {
   std::uint64_t capture = 0;
   if (const Error error = capture_of(stream, &capture); error != 0) return error;
-  if (capture != 0) return kCaptured;
-  const OnDevice here(stream.device);
-  auto* behind = static_cast<cudaEvent_t>(*event);
-  if (behind == nullptr) {
-    if (const Error error = told(cudaEventCreateWithFlags(&behind, cudaEventDisableTiming)); error != 0) {
+  if (capture != 0) return kStreamCapture;
+  const OnDevice device_guard(stream.device);
+  auto* copy_event = static_cast<cudaEvent_t>(*event);
+  if (copy_event == nullptr) {
+    if (const Error error = clear_error(cudaEventCreateWithFlags(&copy_event, cudaEventDisableTiming));
+        error != 0) {
       return error;
     }
-    *event = behind;
+    *event = copy_event;
   }
   if (bytes > 0) {
-    const Error error = told(
+    const Error error = clear_error(
         cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, queue_of(stream)));
     if (error != 0) return error;
   }
-  return told(cudaEventRecord(behind, queue_of(stream)));
+  return clear_error(cudaEventRecord(copy_event, queue_of(stream)));
 }
 
 Error query(void* event) noexcept {
-  return told(cudaEventQuery(static_cast<cudaEvent_t>(event)));
+  return clear_error(cudaEventQuery(static_cast<cudaEvent_t>(event)));
 }
 
 Error wait(void* event) noexcept {
-  return told(cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
+  return clear_error(cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
 }
 
 void forget(void* event) noexcept {
-  (void)told(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
+  (void)clear_error(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
 }
 
 #else
@@ -176,7 +177,7 @@ Error upload(Stream stream, const void* from, std::int64_t bytes, void* to) noex
 
 Error download(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
   if (const Error error = host::take_error(); error != 0) return error;
-  if (host::graph().capture() != 0) return kCaptured;
+  if (host::graph().capture() != 0) return kStreamCapture;
   ++host::waits();
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
   return 0;
@@ -202,13 +203,13 @@ void unpin(void* memory) noexcept {
 
 Error send(Stream stream, const void* from, std::int64_t bytes, void* to, void** event) noexcept {
   if (const Error error = host::take_error(); error != 0) return error;
-  if (host::graph().capture() != 0) return kCaptured;
+  if (host::graph().capture() != 0) return kStreamCapture;
   if (*event == nullptr) *event = new (std::nothrow) host::Event;
   if (*event == nullptr) return kNoMemory;
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-  host::asked().note_of("pinned copy on ", stream.handle);
-  host::asked().note_of("record ", stream.handle);
-  static_cast<host::Event*>(*event)->has_come = !host::asked().holds_events;
+  host::call_log().note_of("pinned copy on ", stream.handle);
+  host::call_log().note_of("record ", stream.handle);
+  static_cast<host::Event*>(*event)->has_come = !host::call_log().holds_events;
   return 0;
 }
 
@@ -218,7 +219,7 @@ Error query(void* event) noexcept {
 
 Error wait(void* event) noexcept {
   static_cast<host::Event*>(event)->has_come = true;
-  host::asked().note("synchronize");
+  host::call_log().note("synchronize");
   return 0;
 }
 

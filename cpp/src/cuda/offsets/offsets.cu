@@ -1,10 +1,10 @@
 // What puts bytes of the host into a graph is here as well: a unit of its own would add 10 kB to a module for
 // all GPUs.
 #include "offsets_from.hpp"
-#include "support/each.hpp"
 #include "support/embed.hpp"
 #include "support/sequences.hpp"
 #include "support/start.hpp"
+#include "support/write_each.hpp"
 #include "varlen/cuda/offsets.hpp"
 
 namespace varlen::cuda {
@@ -14,28 +14,28 @@ namespace {
 struct Lengths {
   Ends level;
 
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t value(Nothing, std::int64_t i) const { return level.length(i); }
+  [[nodiscard]] VARLEN_DEVICE NoScope scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t value(NoScope, std::int64_t i) const { return level.length(i); }
 };
 
 struct NarrowOffsets {
   Ends level;
 
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int32_t value(Nothing, std::int64_t i) const {
+  [[nodiscard]] VARLEN_DEVICE NoScope scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int32_t value(NoScope, std::int64_t i) const {
     return static_cast<std::int32_t>(level.start(i));
   }
 };
 
 struct RowIds : InSequences {
-  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Among& among, std::int64_t row) const {
-    return sequence(among, row);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Candidates& candidates, std::int64_t row) const {
+    return sequence(candidates, row);
   }
 };
 
 struct Positions : InSequences {
-  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Among& among, std::int64_t row) const {
-    return row - level.start(sequence(among, row));
+  [[nodiscard]] VARLEN_DEVICE std::int64_t value(const Candidates& candidates, std::int64_t row) const {
+    return row - level.start(sequence(candidates, row));
   }
 };
 
@@ -90,10 +90,10 @@ Error offsets_from(Stream stream, const OffsetsJob& job, std::byte* scratch) noe
 
 Error embed(Stream stream, const std::byte* from, std::int64_t bytes, std::byte* to) noexcept {
   constexpr auto kWord = static_cast<std::int64_t>(sizeof(std::uint32_t));
-  constexpr std::int64_t kMost = Embedded::kWords * kWord;
-  for (std::int64_t begin = 0; begin < bytes; begin += kMost) {
-    const std::int64_t size = bytes - begin < kMost ? bytes - begin : kMost;
-    Embedded body;
+  constexpr std::int64_t kLimit = EmbedBytes::kWords * kWord;
+  for (std::int64_t begin = 0; begin < bytes; begin += kLimit) {
+    const std::int64_t size = bytes - begin < kLimit ? bytes - begin : kLimit;
+    EmbedBytes body;
     std::memcpy(body.words, from + begin, static_cast<std::size_t>(size));
     body.out = {reinterpret_cast<std::uint32_t*>(to + begin), size / kWord};
     body.rest = {to + begin + size / kWord * kWord, size % kWord};

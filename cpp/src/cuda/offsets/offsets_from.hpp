@@ -12,7 +12,7 @@ namespace varlen::cuda {
 
 /// What is known of several lengths. Sums stay at the largest number once they are there.
 struct Tally {
-  std::int64_t before = 0;  ///< of the tiles before this one
+  std::int64_t prefix = 0;  ///< of the tiles before this one
   std::int64_t sum = 0;
   std::int64_t fault =
       INT64_MAX;  ///< the first that is no length; where there is none, the first too long one
@@ -23,9 +23,9 @@ struct Tally {
   [[nodiscard]] static VARLEN_DEVICE std::int64_t plus(std::int64_t a, std::int64_t b) {
     return a > INT64_MAX - b ? INT64_MAX : a + b;
   }
-  VARLEN_DEVICE void add(std::int64_t more_before, std::int64_t more, std::int64_t other_fault) {
-    before = plus(before, more_before);
-    sum = plus(sum, more);
+  VARLEN_DEVICE void add(std::int64_t more_before, std::int64_t addend, std::int64_t other_fault) {
+    prefix = plus(prefix, more_before);
+    sum = plus(sum, addend);
     fault = other_fault < fault ? other_fault : fault;
   }
 };
@@ -33,7 +33,7 @@ struct Tally {
 /// `tiles` blocks. Where there are several, they first write what is known of their tiles. Each thread has
 /// lengths of its own, which it writes to where their ends go.
 struct OffsetsFrom {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
   static constexpr int kThreads = 512;
   static constexpr int kWarps = kThreads / kWarp;
   static constexpr std::int64_t kTile = 16 * kThreads;  // sequences of a block
@@ -61,15 +61,15 @@ struct OffsetsFrom {
   VARLEN_DEVICE void operator()(Thread& thread) const {
     const std::int64_t begin = thread.block() * kTile;
     const int count = static_cast<int>(begin + kTile < n ? kTile : n - begin);
-    const int each = (count + kThreads - 1) / kThreads;
-    const int first = each * thread.index() < count ? each * thread.index() : count;
-    const int last = first + each < count ? first + each : count;
-    const std::int64_t at = kFacts + 1 + begin;  // of the first end
+    const int per_thread = (count + kThreads - 1) / kThreads;
+    const int first = per_thread * thread.index() < count ? per_thread * thread.index() : count;
+    const int last = first + per_thread < count ? first + per_thread : count;
+    const std::int64_t first_end = kFacts + 1 + begin;  // of the first end
     Tally own;
     VARLEN_ROLLED for (int k = first; k < last; ++k) {
       const std::int64_t x = length(begin + k);
       own.add(0, x < 0 ? 0 : x, fault_at(begin + k, x));
-      out[at + k] = x;
+      out[first_end + k] = x;
     }
     const std::int64_t before_own = sum_before(thread, own.sum);
     Tally all = own;
@@ -80,7 +80,7 @@ struct OffsetsFrom {
         all.add(t < thread.block() ? sum : 0, sum, tallies[2 * t + 1]);
       }
     }
-    together(thread, all);
+    join_tallies(thread, all);
     const bool is_one = thread.index() == 0;
     if (is_first) {
       if (is_one) {
@@ -91,18 +91,18 @@ struct OffsetsFrom {
     }
     const Code code = code_of(all);
     if (is_one && thread.block() == 0) tell(all, code);
-    std::int64_t end = Tally::plus(all.before, before_own);
+    std::int64_t end = Tally::plus(all.prefix, before_own);
     if (code == Code::overflow) {
       std::int64_t sum = end;
       VARLEN_ROLLED for (int k = first; k < last && sum < INT64_MAX; ++k) {
-        sum = Tally::plus(sum, out[at + k]);
+        sum = Tally::plus(sum, out[first_end + k]);
         if (sum == INT64_MAX) out[static_cast<int>(Fact::where)] = begin + k;
       }
     }
     VARLEN_ROLLED for (int k = first; k < last; ++k) {
       const std::int64_t i = begin + k + 1;
-      end = code == Code::ok ? end + out[at + k] : share * i + (i < rest ? i : rest);
-      out[at + k] = end;
+      end = code == Code::ok ? end + out[first_end + k] : share * i + (i < rest ? i : rest);
+      out[first_end + k] = end;
     }
   }
 
@@ -131,11 +131,12 @@ struct OffsetsFrom {
         code == Code::negative_length || code == Code::decreasing || code == Code::too_long;
     const std::int64_t row = is_of_row ? all.fault & (Tally::kTooLong - 1) : 0;
     const bool is_sum = code == Code::ok || code == Code::overflow || code == Code::total_mismatch;
-    const std::int64_t at = are_offsets && is_of_row ? row + 1 : row;
-    const std::int64_t before = are_offsets && code == Code::too_long ? number(row) : 0;
+    const std::int64_t first_end = are_offsets && is_of_row ? row + 1 : row;
+    const std::int64_t prefix = are_offsets && code == Code::too_long ? number(row) : 0;
     out[static_cast<int>(Fact::fault)] = static_cast<std::int64_t>(code);
-    if (code != Code::overflow) out[static_cast<int>(Fact::where)] = code == Code::decreasing ? at : row;
-    out[static_cast<int>(Fact::value)] = is_sum ? all.sum : number(at) - before;
+    if (code != Code::overflow)
+      out[static_cast<int>(Fact::where)] = code == Code::decreasing ? first_end : row;
+    out[static_cast<int>(Fact::value)] = is_sum ? all.sum : number(first_end) - prefix;
     out[kFacts] = 0;
     if (code != Code::ok && verdict != nullptr) *static_cast<volatile std::int64_t*>(verdict) = stamp;
   }
@@ -143,17 +144,17 @@ struct OffsetsFrom {
   /// The sum of what the threads before have.
   template <class Thread>
   VARLEN_DEVICE std::int64_t sum_before(Thread& thread, std::int64_t own) const {
-    auto* const sums = thread.template shared<std::int64_t>();
+    auto* const sums = thread.template memory<std::int64_t>();
     const int warp = thread.index() / kWarp;
     std::int64_t through = own;
     VARLEN_ROLLED for (int step = 1; step < kWarp; step *= 2) {
       const std::int64_t other = thread.shuffle_up(through, step);
       if (thread.lane() >= step) through = Tally::plus(through, other);
     }
-    const std::int64_t before = thread.shuffle_up(through, 1);
+    const std::int64_t prefix = thread.shuffle_up(through, 1);
     if (thread.lane() == kWarp - 1) sums[warp] = through;
     thread.sync();
-    std::int64_t result = thread.lane() > 0 ? before : 0;
+    std::int64_t result = thread.lane() > 0 ? prefix : 0;
     VARLEN_ROLLED for (int w = 0; w < warp; ++w) result = Tally::plus(result, sums[w]);
     thread.sync();
     return result;
@@ -161,22 +162,22 @@ struct OffsetsFrom {
 
   /// What is known of all threads' lengths.
   template <class Thread>
-  VARLEN_DEVICE void together(Thread& thread, Tally& tally) const {
-    auto* const shared = thread.template shared<std::int64_t>();
+  VARLEN_DEVICE void join_tallies(Thread& thread, Tally& tally) const {
+    auto* const memory = thread.template memory<std::int64_t>();
     VARLEN_ROLLED for (int step = kWarp / 2; step > 0; step /= 2) {
-      tally.add(thread.shuffle_xor(tally.before, step), thread.shuffle_xor(tally.sum, step),
+      tally.add(thread.shuffle_xor(tally.prefix, step), thread.shuffle_xor(tally.sum, step),
                 thread.shuffle_xor(tally.fault, step));
     }
-    std::int64_t* const words = shared + thread.index() / kWarp * Tally::kWords;
+    std::int64_t* const words = memory + thread.index() / kWarp * Tally::kWords;
     if (thread.lane() == 0) {
-      words[0] = tally.before;
+      words[0] = tally.prefix;
       words[1] = tally.sum;
       words[2] = tally.fault;
     }
     thread.sync();
     tally = Tally();
     VARLEN_ROLLED for (int w = 0; w < kWarps * Tally::kWords; w += Tally::kWords) {
-      tally.add(shared[w], shared[w + 1], shared[w + 2]);
+      tally.add(memory[w], memory[w + 1], memory[w + 2]);
     }
   }
 };

@@ -18,26 +18,26 @@ struct Columns {
   }
 };
 
-struct ToPadded {
+struct PadMap {
   Columns columns;
   Divisor slots;  ///< of a step
 
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t slot) const {
+  [[nodiscard]] VARLEN_DEVICE NoScope scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(NoScope, std::int64_t slot) const {
     const std::int64_t step = slots.quotient(slot);
-    return columns.row(step, slot - step * slots.by());
+    return columns.row(step, slot - step * slots.divisor());
   }
 };
 
-struct ToPacked {
+struct PackMap {
   Columns columns;
   InSequences steps;
 
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+  [[nodiscard]] VARLEN_DEVICE Candidates scope(std::int64_t first, std::int64_t last) const {
     return steps.scope(first, last);
   }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t slot) const {
-    const std::int64_t step = steps.sequence(among, slot);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Candidates& candidates, std::int64_t slot) const {
+    const std::int64_t step = steps.sequence(candidates, slot);
     return columns.row(step, slot - steps.level.start(step));
   }
 };
@@ -48,8 +48,8 @@ struct FromBlock : InSequences {
   Ends steps;           ///< of packed rows
   std::int64_t padded;  ///< slots of a step; 0: packed
 
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = sequence(among, row);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Candidates& candidates, std::int64_t row) const {
+    const std::int64_t i = sequence(candidates, row);
     const std::int64_t step = row - level.start(i);
     return (padded > 0 ? step * padded : steps.start(step)) + columns[i];
   }
@@ -61,11 +61,11 @@ Error pack(Stream stream, Steps steps, Rows values, Offsets level, const std::in
            std::byte* out) noexcept {
   const Columns columns{ends_of(level), {indices, steps.columns}};
   if (!steps.is_padded()) {
-    return move_rows(stream, ToPacked{columns, {ends_of(steps.packed)}}, values, steps.total, {}, out);
+    return move_rows(stream, PackMap{columns, {ends_of(steps.packed)}}, values, steps.total, {}, out);
   }
   const std::int64_t slots = steps.count * steps.columns;
   if (slots == 0) return 0;
-  return move_rows(stream, ToPadded{columns, Divisor(steps.columns, slots)}, values, slots, blank_of(fill),
+  return move_rows(stream, PadMap{columns, Divisor(steps.columns, slots)}, values, slots, blank_of(fill),
                    out);
 }
 

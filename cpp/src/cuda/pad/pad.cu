@@ -11,7 +11,7 @@ namespace {
 /// A ragged axis of a rectangle.
 struct Axis {
   Ends level;
-  Divisor below;       ///< slots of the axes below it, all together
+  Divisor unit_slots;  ///< slots of the axes below it, all together
   std::int64_t slots;  ///< of one sequence
   std::int64_t keep;   ///< most children of a sequence
 };
@@ -19,7 +19,7 @@ struct Axis {
 /// The slots of a rectangle, and the rows of values that go there.
 struct Slots {
   Axis axes[kMostDepth];
-  Divisor below;  ///< slots of a sequence, on all axes
+  Divisor unit_slots;  ///< slots of a sequence, on all axes
   int depth;
   std::int64_t begin;  ///< the first sequence
   bool fill_left;
@@ -28,47 +28,47 @@ struct Slots {
   View<std::uint8_t> mask;             ///< null: none
   View<std::int64_t> positions;        ///< null: none
 
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t row) const { return find(row).row; }
+  [[nodiscard]] VARLEN_DEVICE NoScope scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(NoScope, std::int64_t row) const { return find(row).row; }
   /// What is said of a slot beside its row.
   VARLEN_DEVICE void note(std::int64_t slot) const {
     if (mask.data == nullptr && positions.data == nullptr) return;
-    const Found found = find(slot);
-    if (mask.data != nullptr) mask[slot] = found.row >= 0 ? 1 : 0;
-    if (positions.data != nullptr) positions[slot] = found.position;
+    const Match match = find(slot);
+    if (mask.data != nullptr) mask[slot] = match.row >= 0 ? 1 : 0;
+    if (positions.data != nullptr) positions[slot] = match.position;
   }
 
  private:
-  struct Found {
+  struct Match {
     std::int64_t row;  ///< -1: none
     std::int64_t position;
   };
 
-  [[nodiscard]] VARLEN_DEVICE Found find(std::int64_t row) const {
-    std::int64_t at = below.quotient(row);
-    row -= at * below.by();
+  [[nodiscard]] VARLEN_DEVICE Match find(std::int64_t row) const {
+    std::int64_t unit = unit_slots.quotient(row);
+    row -= unit * unit_slots.divisor();
     if (sequences.data == nullptr) {
-      at += begin;
+      unit += begin;
     } else {
-      at = sequences[at];
+      unit = sequences[unit];
       const std::int64_t count = axes[0].level.count();
-      if (at < 0) at += count;
-      if (at < 0 || at >= count) return {-1, 0};
+      if (unit < 0) unit += count;
+      if (unit < 0 || unit >= count) return {-1, 0};
     }
     std::int64_t position = 0;
     for (int d = 0; d < depth; ++d) {
       const Axis& axis = axes[d];
-      const std::int64_t slot = axis.below.quotient(row);
-      row -= slot * axis.below.by();
-      const std::int64_t start = axis.level.start(at);
-      const std::int64_t length = axis.level.end(at) - start;
-      const std::int64_t kept = length < axis.keep ? length : axis.keep;
-      const std::int64_t place = fill_left ? slot - (axis.slots - kept) : slot;
-      if (place < 0 || place >= kept) return {-1, 0};
-      position = (cut_left ? length - kept : 0) + place;
-      at = start + position;
+      const std::int64_t slot = axis.unit_slots.quotient(row);
+      row -= slot * axis.unit_slots.divisor();
+      const std::int64_t start = axis.level.start(unit);
+      const std::int64_t length = axis.level.end(unit) - start;
+      const std::int64_t keep_count = length < axis.keep ? length : axis.keep;
+      const std::int64_t place = fill_left ? slot - (axis.slots - keep_count) : slot;
+      if (place < 0 || place >= keep_count) return {-1, 0};
+      position = (cut_left ? length - keep_count : 0) + place;
+      unit = start + position;
     }
-    return {at, position};
+    return {unit, position};
   }
 };
 
@@ -77,13 +77,13 @@ template <class Rectangle>
 void set_axes(Rectangle& rectangle, const Offsets* levels, int depth, const std::int64_t* sizes,
               const std::int64_t* keeps, std::int64_t slots) noexcept {
   rectangle.depth = depth;
-  std::int64_t below = 1;
+  std::int64_t unit_slots = 1;
   for (int d = depth - 1; d >= 0; --d) {
     const std::int64_t keep = keeps != nullptr ? std::min(keeps[d], sizes[d]) : sizes[d];
-    rectangle.axes[d] = {ends_of(levels[d]), Divisor(below, slots), sizes[d], keep};
-    below *= std::max<std::int64_t>(sizes[d], 1);  // rows that were all cut have no slot to be divided
+    rectangle.axes[d] = {ends_of(levels[d]), Divisor(unit_slots, slots), sizes[d], keep};
+    unit_slots *= std::max<std::int64_t>(sizes[d], 1);  // rows that were all cut have no slot to be divided
   }
-  rectangle.below = Divisor(below, slots);
+  rectangle.unit_slots = Divisor(unit_slots, slots);
 }
 
 Slots slots_of(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes, const Padding& how,
@@ -105,44 +105,44 @@ std::int64_t count_slots(Range rows, const std::int64_t* sizes, int depth) noexc
 /// The rows of values, and the slots of a rectangle where they are; those that were cut have none.
 struct Cells {
   Axis axes[kMostDepth];
-  Divisor below;
+  Divisor unit_slots;
   int depth;
   bool fill_left;
   bool cut_left;
 
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+  [[nodiscard]] VARLEN_DEVICE Candidates scope(std::int64_t first, std::int64_t last) const {
     return InSequences{axes[depth - 1].level}.scope(first, last);
   }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Candidates& candidates, std::int64_t row) const {
     std::int64_t cell = 0;
-    std::int64_t at = row;
+    std::int64_t unit = row;
     for (int d = depth - 1; d >= 0; --d) {
       const Axis& axis = axes[d];
       const bool inner = d == depth - 1;
-      const std::int64_t above =
-          axis.level.holding(at, inner ? among.first : 0, inner ? among.last : axis.level.count() - 1);
-      const std::int64_t start = axis.level.start(above);
-      const std::int64_t length = axis.level.end(above) - start;
-      const std::int64_t kept = length < axis.keep ? length : axis.keep;
-      const std::int64_t place = at - start - (cut_left ? length - kept : 0);
-      if (place < 0 || place >= kept) return -1;
-      cell += axis.below.by() * (fill_left ? place + axis.slots - kept : place);
-      at = above;
+      const std::int64_t parent = axis.level.holding(unit, inner ? candidates.first : 0,
+                                                     inner ? candidates.last : axis.level.count() - 1);
+      const std::int64_t start = axis.level.start(parent);
+      const std::int64_t length = axis.level.end(parent) - start;
+      const std::int64_t keep_count = length < axis.keep ? length : axis.keep;
+      const std::int64_t place = unit - start - (cut_left ? length - keep_count : 0);
+      if (place < 0 || place >= keep_count) return -1;
+      cell += axis.unit_slots.divisor() * (fill_left ? place + axis.slots - keep_count : place);
+      unit = parent;
     }
-    return cell + below.by() * at;
+    return cell + unit_slots.divisor() * unit;
   }
 };
 
 }  // namespace
 
 Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows values, const std::int64_t* sizes,
-          const Padding& how, const PadMore& more, std::byte* out) noexcept {
+          const Padding& how, const PadMore& extras, std::byte* out) noexcept {
   const std::int64_t slots = count_slots(rows, sizes, depth);
   if (slots == 0) return 0;
   Slots map = slots_of(levels, depth, rows, sizes, how, slots);
-  map.sequences = {more.sequences, rows.size()};
-  map.mask = {reinterpret_cast<std::uint8_t*>(more.mask), slots};
-  map.positions = {more.positions, slots};
+  map.sequences = {extras.sequences, rows.size()};
+  map.mask = {reinterpret_cast<std::uint8_t*>(extras.mask), slots};
+  map.positions = {extras.positions, slots};
   if (values.width == 0) return note_rows(stream, map, slots);
   return move_rows(stream, map, values, slots,
                    blank_of({how.fill, how.period > 0 ? how.period : values.width}), out);

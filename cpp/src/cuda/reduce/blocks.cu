@@ -47,34 +47,34 @@ struct RepeatedBlocks {
 
 template <class Reader, class Fold>
 struct AddRepeats {
-  static constexpr bool kAlone = true;
-  using Chunk = typename Fold::Whole::Lane;
+  static constexpr bool kNoBarrier = true;
+  using Chunk = typename Fold::ChunkFold::Lane;
 
   Reader read;
   Fold fold;
-  RepeatedBlocks of;
+  RepeatedBlocks layout;
   NumbersOut out;
   View<Chunk> partial;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
     const std::int64_t slot = thread.block() * thread.threads() + thread.index();
-    if (slot >= of.slots) return;
-    const std::int64_t k = of.holding(slot);
-    const std::int64_t n = of.elements(k);
-    const std::int64_t at = slot - of.first_slot(k);
+    if (slot >= layout.slots) return;
+    const std::int64_t k = layout.holding(slot);
+    const std::int64_t n = layout.elements(k);
+    const std::int64_t place = slot - layout.first_slot(k);
     if (n == 0) return;
-    const std::int64_t chunk = at / n;
-    const std::int64_t element = at - chunk * n;
-    const std::int64_t repeats = of.repeats(k);
+    const std::int64_t chunk = place / n;
+    const std::int64_t element = place - chunk * n;
+    const std::int64_t repeats = layout.repeats(k);
     const std::int64_t begin = chunk * kRepeats;
     if (begin >= repeats && chunk > 0) return;
     const std::int64_t end = begin + kRepeats < repeats ? begin + kRepeats : repeats;
-    const std::int64_t from = of.groups.start(k) * of.columns + element;
-    auto sum = fold.none();
+    const std::int64_t from = layout.groups.start(k) * layout.columns + element;
+    auto sum = fold.identity();
     for (std::int64_t r = begin; r < end; r += kRepeatsAtOnce) {
       typename Reader::Value values[kRepeatsAtOnce];
-      read.many(from + r * n, n, static_cast<int>(end - r), values);
+      read.load_many(from + r * n, n, static_cast<int>(end - r), values);
       VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) {
         if (r + q < end) fold.add(sum, values[q], r + q);
       }
@@ -84,42 +84,42 @@ struct AddRepeats {
       return;
     }
     using Sum = decltype(sum);
-    out.put(of.blocks.start(k) * of.columns + element, repeats > 0 ? sum : Sum(0));
+    out.put(layout.blocks.start(k) * layout.columns + element, repeats > 0 ? sum : Sum(0));
   }
 };
 
 /// The chunks of an element, one after another.
-template <class Whole>
+template <class ChunkFold>
 struct AddChunks {
-  static constexpr bool kAlone = true;
-  using Lane = typename Whole::Lane;
+  static constexpr bool kNoBarrier = true;
+  using Lane = typename ChunkFold::Lane;
 
-  Whole fold;
-  RepeatedBlocks of;
+  ChunkFold fold;
+  RepeatedBlocks layout;
   NumbersOut out;
   View<const Lane> partial;
   Divisor by_columns;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t at = thread.block() * thread.threads() + thread.index();
-    if (at >= out.count) return;
-    const std::int64_t k = of.blocks.holding(by_columns.quotient(at), 0, of.blocks.count() - 1);
-    const std::int64_t repeats = of.repeats(k);
+    const std::int64_t place = thread.block() * thread.threads() + thread.index();
+    if (place >= out.count) return;
+    const std::int64_t k = layout.blocks.holding(by_columns.quotient(place), 0, layout.blocks.count() - 1);
+    const std::int64_t repeats = layout.repeats(k);
     if (repeats <= kRepeats) return;
-    const std::int64_t n = of.elements(k);
-    const std::int64_t first = of.first_slot(k) + at - of.blocks.start(k) * of.columns;
+    const std::int64_t n = layout.elements(k);
+    const std::int64_t first = layout.first_slot(k) + place - layout.blocks.start(k) * layout.columns;
     const std::int64_t count = (repeats + kRepeats - 1) / kRepeats;
-    Lane sum = fold.none();
+    Lane sum = fold.identity();
     for (std::int64_t c = 0; c < count; c += kRepeatsAtOnce) {
-      Lane some[kRepeatsAtOnce];
+      Lane part[kRepeatsAtOnce];
       VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) {
-        some[q] = fold.none();
-        if (c + q < count) some[q] = partial[first + (c + q) * n];
+        part[q] = fold.identity();
+        if (c + q < count) part[q] = partial[first + (c + q) * n];
       }
-      VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) fold.join(sum, some[q]);
+      VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) fold.join(sum, part[q]);
     }
-    out.put(at, sum);
+    out.put(place, sum);
   }
 };
 
@@ -130,22 +130,23 @@ std::int64_t count_slots(const BlocksJob& job, const BlocksSizes& sizes) noexcep
 template <class Reader, class Fold>
 Error add(Stream stream, const BlocksJob& job, const BlocksSizes& sizes, Type type, const Fold& fold,
           std::byte* scratch, std::byte* out) noexcept {
-  using Lane = typename Fold::Whole::Lane;
+  using Lane = typename Fold::ChunkFold::Lane;
   const std::int64_t elements = sizes.rows * job.columns;
   if (elements == 0) return 0;
-  const RepeatedBlocks of{ends_of(job.groups), ends_of(job.blocks), job.columns, count_slots(job, sizes)};
+  const RepeatedBlocks layout{ends_of(job.groups), ends_of(job.blocks), job.columns, count_slots(job, sizes)};
   const bool is_split = sizes.longest > kRepeats;
-  const View<Lane> partial{reinterpret_cast<Lane*>(scratch), is_split ? of.slots : 0};
+  const View<Lane> partial{reinterpret_cast<Lane*>(scratch), is_split ? layout.slots : 0};
   const NumbersOut to(type, out, elements);
   Grid grid;
-  grid.blocks = blocks_for(of.slots, grid.threads);
+  grid.blocks = blocks_for(layout.slots, grid.threads);
   const Reader read(job.type, job.values, sizes.values * job.columns);
-  const Error error = launch(stream, grid, AddRepeats<Reader, Fold>{read, fold, of, to, partial});
+  const Error error = launch(stream, grid, AddRepeats<Reader, Fold>{read, fold, layout, to, partial});
   if (error != 0 || !is_split) return error;
   grid.blocks = blocks_for(elements, grid.threads);
-  return launch(stream, grid,
-                AddChunks<typename Fold::Whole>{
-                    fold.whole(), of, to, {partial.data, partial.count}, Divisor(job.columns, elements)});
+  return launch(
+      stream, grid,
+      AddChunks<typename Fold::ChunkFold>{
+          fold.chunk_fold(), layout, to, {partial.data, partial.count}, Divisor(job.columns, elements)});
 }
 
 }  // namespace

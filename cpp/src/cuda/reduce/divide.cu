@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 struct DivideByLengths {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
   Ends level;
   Divisor by_columns;
@@ -20,11 +20,11 @@ struct DivideByLengths {
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t at = thread.block() * thread.threads() + thread.index();
-    if (at >= out.count) return;
-    const std::int64_t length = level.length(by_columns.quotient(at));
-    const T x = rows(at);
-    out.put(at, length == 0 ? x : x / static_cast<T>(length));
+    const std::int64_t element = thread.block() * thread.threads() + thread.index();
+    if (element >= out.count) return;
+    const std::int64_t length = level.length(by_columns.quotient(element));
+    const T x = rows(element);
+    out.put(element, length == 0 ? x : x / static_cast<T>(length));
   }
 };
 

@@ -1,11 +1,11 @@
 // How numbers of a column become one. A fold has:
 //
 //     using Lane = ...;                          // what is known of some rows
-//     Lane none() const;                         // of no rows: joined to a lane, it changes nothing
+//     Lane identity() const;                         // of no rows: joined to a lane, it changes nothing
 //     void add(Lane&, Value x, int64 row) const;
 //     void join(Lane&, const Lane& later) const;
-//     using Whole = ...; Whole whole() const;    // the fold that joins chunks
-//     Whole::Lane widen(Lane) const;
+//     using ChunkFold = ...; ChunkFold chunk_fold() const;    // the fold that joins chunks
+//     ChunkFold::Lane widen(Lane) const;
 //     auto finish(Lane, int64 rows) const;       // what `Sink` takes
 //
 // and, with kPivot, at(x): the same fold for numbers around x, the first of their sequence.
@@ -47,12 +47,12 @@ struct LaneSink {
 template <class Fold, class LaneOf, class SinkOf = NumberSink>
 struct FoldOf {
   using Lane = LaneOf;
-  using Whole = Fold;
+  using ChunkFold = Fold;
   using Sink = SinkOf;
   static constexpr bool kPivot = false;
   static constexpr int kRowsAtOnce = 8;  ///< that a thread has on their way
 
-  [[nodiscard]] Fold whole() const noexcept { return static_cast<const Fold&>(*this); }
+  [[nodiscard]] Fold chunk_fold() const noexcept { return static_cast<const Fold&>(*this); }
   [[nodiscard]] static VARLEN_DEVICE const Lane& widen(const Lane& lane) { return lane; }
 };
 
@@ -103,7 +103,7 @@ struct NumberFold : FoldOf<NumberFold<T>, T> {
     better = Better<T>(op, type);
     worst = better.worst();
   }
-  [[nodiscard]] VARLEN_DEVICE T none() const {
+  [[nodiscard]] VARLEN_DEVICE T identity() const {
     if (is_end) return worst;
     if (multiplies) return T(1);
     return std::is_floating_point_v<T> ? T(-0.0) : T(0);
@@ -137,11 +137,11 @@ struct NumberFold : FoldOf<NumberFold<T>, T> {
 
 /// Chunks of float, joined as double.
 struct FloatFold : NumberFold<float> {
-  using Whole = NumberFold<double>;
+  using ChunkFold = NumberFold<double>;
   using Lane = float;
 
-  [[nodiscard]] Whole whole() const noexcept {
-    Whole result;
+  [[nodiscard]] ChunkFold chunk_fold() const noexcept {
+    ChunkFold result;
     result.multiplies = multiplies;
     result.mean = mean;
     if (is_end) result.set_end(better.largest ? Reduce::max : Reduce::min, Type::f64);
@@ -188,11 +188,11 @@ struct PlaceFold : FoldOf<PlaceFold<T>, Place<T>, PlaceSink<T>> {
 
   PlaceFold(Reduce op, Type type) noexcept : better(op, type), worst(better.worst()) {}
 
-  [[nodiscard]] VARLEN_DEVICE Place<T> none() const { return {worst, -1}; }
+  [[nodiscard]] VARLEN_DEVICE Place<T> identity() const { return {worst, -1}; }
   VARLEN_DEVICE void join(Place<T>& lane, const Place<T>& x) const {
     if (x.row < 0) return;
-    const bool same = !better(x.value, lane.value) && !better(lane.value, x.value);
-    if (lane.row < 0 || (same ? x.row < lane.row : better(x.value, lane.value))) lane = x;
+    const bool is_equal = !better(x.value, lane.value) && !better(lane.value, x.value);
+    if (lane.row < 0 || (is_equal ? x.row < lane.row : better(x.value, lane.value))) lane = x;
   }
   VARLEN_DEVICE void add(Place<T>& lane, T x, std::int64_t row) const {
     if (lane.row < 0 || better(x, lane.value)) lane = {x, row};  // rows come in their order
@@ -218,7 +218,7 @@ struct SpreadFold : FoldOf<SpreadFold, Spread> {
     result.pivot = x;
     return result;
   }
-  [[nodiscard]] VARLEN_DEVICE Spread none() const { return {0, 0}; }
+  [[nodiscard]] VARLEN_DEVICE Spread identity() const { return {0, 0}; }
   VARLEN_DEVICE void join(Spread& lane, const Spread& x) const {
     lane.sum += x.sum;
     lane.squares += x.squares;
@@ -241,7 +241,7 @@ struct SpreadFold : FoldOf<SpreadFold, Spread> {
 /// The sum of exponentials of numbers less the largest of them.
 template <class T>
 struct Exponentials {
-  T most;
+  T maximum;
   T sum;
 };
 
@@ -249,17 +249,17 @@ struct Exponentials {
 template <class T>
 struct ExponentialSink {
   NumberSink logarithms;
-  View<Exponentials<T>> known;  ///< null: logarithms
+  View<Exponentials<T>> exponentials;  ///< null: logarithms
 
   VARLEN_DEVICE void put(std::int64_t i, const Exponentials<T>& result) const {
-    if (known.data != nullptr) {
-      known[i] = result;
+    if (exponentials.data != nullptr) {
+      exponentials[i] = result;
     } else {
-      logarithms.put(i, result.most + std::log(result.sum));
+      logarithms.put(i, result.maximum + std::log(result.sum));
     }
   }
   VARLEN_DEVICE void put_empty(std::int64_t i) const {
-    if (known.data == nullptr) logarithms.put_empty(i);
+    if (exponentials.data == nullptr) logarithms.put_empty(i);
   }
 };
 
@@ -268,20 +268,20 @@ struct ExponentialFold : FoldOf<ExponentialFold<T>, Exponentials<T>, Exponential
   static constexpr int kRowsAtOnce =
       32 / sizeof(T);  // exp of double is long, and takes longer than its bytes
 
-  [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const { return {-kInfinity<T>, T(0)}; }
+  [[nodiscard]] VARLEN_DEVICE Exponentials<T> identity() const { return {-kInfinity<T>, T(0)}; }
   VARLEN_DEVICE void join(Exponentials<T>& lane, const Exponentials<T>& x) const {
     // Equal ones may be infinite. NaN is in the sums, whatever becomes of the largest.
-    const bool rises = x.most > lane.most;
-    const T most = rises ? x.most : lane.most;
-    lane.sum = lane.sum * (lane.most == most ? T(1) : exp_of(lane.most - most)) +
-               x.sum * (x.most == most ? T(1) : exp_of(x.most - most));
-    lane.most = most;
+    const bool rises = x.maximum > lane.maximum;
+    const T maximum = rises ? x.maximum : lane.maximum;
+    lane.sum = lane.sum * (lane.maximum == maximum ? T(1) : exp_of(lane.maximum - maximum)) +
+               x.sum * (x.maximum == maximum ? T(1) : exp_of(x.maximum - maximum));
+    lane.maximum = maximum;
   }
   VARLEN_DEVICE void add(Exponentials<T>& lane, T x, std::int64_t) const {
-    const T share = x == lane.most ? T(1) : exp_of(-std::fabs(x - lane.most));
-    if (x > lane.most) {
+    const T share = x == lane.maximum ? T(1) : exp_of(-std::fabs(x - lane.maximum));
+    if (x > lane.maximum) {
       lane.sum = lane.sum * share + T(1);
-      lane.most = x;
+      lane.maximum = x;
     } else {
       lane.sum += share;
     }
@@ -297,7 +297,7 @@ struct Factors {
   double mantissa;
   std::int64_t exponent;
   std::int32_t zeros, infinities, nans;
-  std::int32_t unused = 0;
+  std::int32_t padding = 0;
 };
 
 [[nodiscard]] VARLEN_DEVICE Factors factors_of(double x) {
@@ -328,7 +328,7 @@ struct Factors {
 }
 
 struct FactorFold : FoldOf<FactorFold, Factors, LaneSink<Factors>> {
-  [[nodiscard]] VARLEN_DEVICE Factors none() const { return {1, 0, 0, 0, 0}; }
+  [[nodiscard]] VARLEN_DEVICE Factors identity() const { return {1, 0, 0, 0, 0}; }
   VARLEN_DEVICE void join(Factors& lane, const Factors& x) const {
     lane.mantissa *= x.mantissa;
     lane.exponent += x.exponent;
@@ -354,10 +354,10 @@ struct FactorFold : FoldOf<FactorFold, Factors, LaneSink<Factors>> {
   if (has_zero) return mantissa * 0.0;
   if (has_infinity) return mantissa * kInfinity<double>;
   const std::int64_t exponent = all.exponent - x.exponent;
-  constexpr std::int64_t kMost = 4000;  // far past what a double holds
-  return std::ldexp(mantissa, static_cast<int>(exponent > kMost    ? kMost
-                                               : exponent < -kMost ? -kMost
-                                                                   : exponent));
+  constexpr std::int64_t kLimit = 4000;  // far past what a double holds
+  return std::ldexp(mantissa, static_cast<int>(exponent > kLimit    ? kLimit
+                                               : exponent < -kLimit ? -kLimit
+                                                                    : exponent));
 }
 
 }  // namespace varlen::cuda

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "known.hpp"
 #include "run.hpp"
+#include "statistics.hpp"
 #include "varlen/cuda/reduce.hpp"
 
 namespace varlen::cuda {
@@ -106,15 +106,15 @@ Error means_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byt
 }
 
 Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
-                      View<Exponentials<float>> known) noexcept {
+                      View<Exponentials<float>> sums) noexcept {
   return run_fold(stream, job, total, values_of<AnyNumber<float>>(job, total), ExponentialFold<float>{},
-                  {{}, known}, scratch);
+                  {{}, sums}, scratch);
 }
 
 Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
-                      View<Exponentials<double>> known) noexcept {
+                      View<Exponentials<double>> sums) noexcept {
   return run_fold(stream, job, total, values_of<AnyNumber<double>>(job, total), ExponentialFold<double>{},
-                  {{}, known}, scratch);
+                  {{}, sums}, scratch);
 }
 
 }  // namespace varlen::cuda

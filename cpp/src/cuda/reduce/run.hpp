@@ -41,9 +41,9 @@ constexpr std::int64_t kMostBlocks = 2;  // so that blocks of tests take several
 
 /// Rows of a chunk, which depend on the columns alone.
 [[nodiscard]] inline std::int64_t chunk_rows(std::int64_t columns) noexcept {
-  constexpr std::int64_t kMost = 2048;
-  constexpr std::int64_t kLeast = 512;
-  return columns > kNarrowColumns ? kLeast : std::max(kLeast, kMost >> log_width(columns));
+  constexpr std::int64_t kMaxRows = 2048;
+  constexpr std::int64_t kMinRows = 512;
+  return columns > kNarrowColumns ? kMinRows : std::max(kMinRows, kMaxRows >> log_width(columns));
 }
 
 /// The chunks of sequences that have several. A sequence that starts in chunk-sized piece p of all rows has
@@ -71,11 +71,11 @@ struct Chunks {
     return i * room + (fill_left ? room - length : 0);
   }
 
-  struct Found {
+  struct ChunkPlace {
     std::int64_t sequence;  ///< -1: the slot is free
     std::int64_t chunk;
   };
-  [[nodiscard]] VARLEN_DEVICE Found at(std::int64_t slot) const {
+  [[nodiscard]] VARLEN_DEVICE ChunkPlace at(std::int64_t slot) const {
     // Whose slot it is has the last row of the piece.
     const std::int64_t row = (slot / 2 + 1) * rows - 1;
     if (row >= total) return {-1, 0};
@@ -92,7 +92,7 @@ struct Chunks {
 template <class Reader, class Fold>
 struct Reduction {
   using Lane = typename Fold::Lane;
-  using Chunk = typename Fold::Whole::Lane;
+  using Chunk = typename Fold::ChunkFold::Lane;
 
   Reader read;
   Fold fold;
@@ -101,22 +101,23 @@ struct Reduction {
   typename Fold::Sink sink;
   View<Chunk> partial;  ///< chunks.slots rows of what chunks gave
 
-  /// Rows first, first + step, ... below `rows` of a chunk, which lie from `start` on; `before` them are
+  /// Rows first, first + step, ... below `rows` of a chunk, which lie from `start` on; `rows_before` them are
   /// others of the sequence.
-  [[nodiscard]] VARLEN_DEVICE Lane lane(const Fold& by, std::int64_t start, int rows, std::int64_t before,
-                                        int first, int step, std::int64_t column) const {
-    Lane result = by.none();
-    const int most = (rows - first + step - 1) / step;
-    VARLEN_ROLLED for (int turn = 0; turn < most; turn += Fold::kRowsAtOnce) {
+  [[nodiscard]] VARLEN_DEVICE Lane lane(const Fold& column_fold, std::int64_t start, int rows,
+                                        std::int64_t rows_before, int first, int step,
+                                        std::int64_t column) const {
+    Lane result = column_fold.identity();
+    const int limit = (rows - first + step - 1) / step;
+    VARLEN_ROLLED for (int turn = 0; turn < limit; turn += Fold::kRowsAtOnce) {
       const std::int64_t row = first + turn * step;
       typename Reader::Value values[Fold::kRowsAtOnce];
-      if constexpr (requires { read.rows(row, column, step, most, values); }) {
-        read.rows(start + row, column, step, most - turn, values);
+      if constexpr (requires { read.rows(row, column, step, limit, values); }) {
+        read.rows(start + row, column, step, limit - turn, values);
       } else {
-        read.many((start + row) * columns + column, step * columns, most - turn, values);
+        read.load_many((start + row) * columns + column, step * columns, limit - turn, values);
       }
       VARLEN_UNROLLED for (int k = 0; k < Fold::kRowsAtOnce; ++k) {
-        if (turn + k < most) by.add(result, values[k], before + row + k * step);
+        if (turn + k < limit) column_fold.add(result, values[k], rows_before + row + k * step);
       }
     }
     return result;
@@ -129,12 +130,12 @@ struct Reduction {
       return fold;
     }
   }
-  VARLEN_DEVICE void give(const Fold& by, std::int64_t i, std::int64_t rows, std::int64_t column,
+  VARLEN_DEVICE void give(const Fold& column_fold, std::int64_t i, std::int64_t rows, std::int64_t column,
                           const Lane& lane) const {
     if (rows == 0) {
       sink.put_empty(i * columns + column);
     } else {
-      sink.put(i * columns + column, by.finish(lane, rows));
+      sink.put(i * columns + column, column_fold.finish(lane, rows));
     }
   }
 };
@@ -154,10 +155,10 @@ template <class Thread, class Lane>
 
 template <class Reader, class Fold>
 struct ReduceNarrow {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
   static constexpr int kShort = 4;  ///< rows of a thread of a team
 
-  Reduction<Reader, Fold> of;
+  Reduction<Reader, Fold> reduction;
   int width_log;
   int team_log;
 
@@ -168,20 +169,20 @@ struct ReduceNarrow {
     const std::int64_t warps_of_block = thread.threads() / kWarp;
     const int team = 1 << (width_log + team_log);
     const std::int64_t sequences = kWarp / team;
-    const std::int64_t slots = of.chunks.slots;
-    const std::int64_t turns = slots + (of.chunks.level.count() + sequences - 1) / sequences;
+    const std::int64_t slots = reduction.chunks.slots;
+    const std::int64_t turns = slots + (reduction.chunks.level.count() + sequences - 1) / sequences;
     for (std::int64_t turn = thread.block() * warps_of_block + thread.index() / kWarp; turn < turns;
          turn += thread.blocks() * warps_of_block) {
       std::int64_t first = (turn - slots) * sequences;
       std::int64_t chunk = -1;
       std::uint32_t left = 0;  // a bit for the first thread of the team of what the whole warp folds
       if (turn < slots) {
-        const Chunks::Found found = of.chunks.at(turn);
-        first = found.sequence;
-        chunk = found.chunk;
+        const Chunks::ChunkPlace chunk_place = reduction.chunks.at(turn);
+        first = chunk_place.sequence;
+        chunk = chunk_place.chunk;
         left = first < 0 ? 0 : 1;
       } else if (team == kWarp) {
-        left = of.chunks.level.length(first) <= of.chunks.rows ? 1 : 0;
+        left = reduction.chunks.level.length(first) <= reduction.chunks.rows ? 1 : 0;
       } else {
         left = teams(thread, first);
       }
@@ -191,11 +192,12 @@ struct ReduceNarrow {
     }
   }
 
-  /// Threads of a warp that have the same column hold lanes, `most` of them, to be joined by halves.
+  /// Threads of a warp that have the same column hold lanes, `limit` of them, to be joined by halves.
   template <class Thread>
-  [[nodiscard]] VARLEN_DEVICE Lane joined(Thread& thread, const Fold& by, Lane lane, int most) const {
-    VARLEN_ROLLED for (int half = most / 2; half > 0; half /= 2)
-        by.join(lane, lane_across(thread, lane, half << width_log));
+  [[nodiscard]] VARLEN_DEVICE Lane join_lanes(Thread& thread, const Fold& column_fold, Lane lane,
+                                              int limit) const {
+    VARLEN_ROLLED for (int half = limit / 2; half > 0; half /= 2)
+        column_fold.join(lane, lane_across(thread, lane, half << width_log));
     return lane;
   }
 
@@ -204,22 +206,22 @@ struct ReduceNarrow {
   VARLEN_DEVICE void by_warp(Thread& thread, std::int64_t i, std::int64_t chunk, std::int64_t slot) const {
     const int column = thread.lane() & ((1 << width_log) - 1);
     const int lanes = kWarp >> width_log;
-    const std::int64_t start = of.chunks.level.start(i);
-    const std::int64_t length = of.chunks.level.end(i) - start;
-    const std::int64_t before = chunk < 0 ? 0 : chunk * of.chunks.rows;
-    const std::int64_t behind = length - before;
-    const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
-    const bool has_column = column < of.columns;
-    const std::int64_t place = of.chunks.place(i, start, length);
-    const Fold by = rows > 0 && has_column ? of.fold_at(place, column) : of.fold;
-    Lane lane = of.lane(by, place + before, has_column ? static_cast<int>(rows) : 0, before,
-                        thread.lane() >> width_log, lanes, column);
-    lane = joined(thread, by, lane, lanes);
-    if (thread.lane() >= of.columns) return;
+    const std::int64_t start = reduction.chunks.level.start(i);
+    const std::int64_t length = reduction.chunks.level.end(i) - start;
+    const std::int64_t rows_before = chunk < 0 ? 0 : chunk * reduction.chunks.rows;
+    const std::int64_t rows_left = length - rows_before;
+    const std::int64_t rows = rows_left < reduction.chunks.rows ? rows_left : reduction.chunks.rows;
+    const bool has_column = column < reduction.columns;
+    const std::int64_t place = reduction.chunks.place(i, start, length);
+    const Fold column_fold = rows > 0 && has_column ? reduction.fold_at(place, column) : reduction.fold;
+    Lane lane = reduction.lane(column_fold, place + rows_before, has_column ? static_cast<int>(rows) : 0,
+                               rows_before, thread.lane() >> width_log, lanes, column);
+    lane = join_lanes(thread, column_fold, lane, lanes);
+    if (thread.lane() >= reduction.columns) return;
     if (chunk < 0) {
-      of.give(by, i, rows, column, lane);
+      reduction.give(column_fold, i, rows, column, lane);
     } else {
-      of.partial[slot * of.columns + column] = Fold::widen(lane);
+      reduction.partial[slot * reduction.columns + column] = Fold::widen(lane);
     }
   }
 
@@ -227,98 +229,102 @@ struct ReduceNarrow {
   /// threads.
   template <class Thread>
   [[nodiscard]] VARLEN_DEVICE std::uint32_t teams(Thread& thread, std::int64_t first) const {
-    const Ends& level = of.chunks.level;
+    const Ends& level = reduction.chunks.level;
     const int column = thread.lane() & ((1 << width_log) - 1);
     const int member = (thread.lane() >> width_log) & ((1 << team_log) - 1);
     const int team_size = 1 << team_log;
     const int lanes = kWarp >> width_log;
     const std::int64_t i = first + (thread.lane() >> (width_log + team_log));
-    const bool there = i < level.count();
-    const std::int64_t start = there ? level.start(i) : 0;
-    const std::int64_t rows = there ? level.end(i) - start : 0;
-    const int most = kShort * team_size < lanes ? kShort * team_size : lanes;
-    const bool is_short = there && rows <= most && column < of.columns;
+    const bool has_sequence = i < level.count();
+    const std::int64_t start = has_sequence ? level.start(i) : 0;
+    const std::int64_t rows = has_sequence ? level.end(i) - start : 0;
+    const int limit = kShort * team_size < lanes ? kShort * team_size : lanes;
+    const bool is_short = has_sequence && rows <= limit && column < reduction.columns;
     const std::int64_t mine = is_short ? rows : 0;
-    const std::int64_t place = of.chunks.place(i, start, rows);
-    const Fold by = mine > 0 ? of.fold_at(place, column) : of.fold;
+    const std::int64_t place = reduction.chunks.place(i, start, rows);
+    const Fold column_fold = mine > 0 ? reduction.fold_at(place, column) : reduction.fold;
     typename Reader::Value values[kShort];
     const int own = (static_cast<int>(mine) - member + team_size - 1) >> team_log;
-    of.read.many((place + member) * of.columns + column, team_size * of.columns, own, values);
+    reduction.read.load_many((place + member) * reduction.columns + column, team_size * reduction.columns,
+                             own, values);
     Lane lane[kShort];
     VARLEN_UNROLLED for (int k = 0; k < kShort; ++k) {
-      lane[k] = by.none();
-      if (k < own) by.add(lane[k], values[k], member + k * team_size);
+      lane[k] = column_fold.identity();
+      if (k < own) column_fold.add(lane[k], values[k], member + k * team_size);
     }
-    by.join(lane[0], lane[2]);
-    by.join(lane[1], lane[3]);
-    by.join(lane[0], lane[1]);
-    const Lane all = joined(thread, by, lane[0], team_size);
-    if (is_short && member == 0) of.give(by, i, rows, column, all);
-    return thread.ballot(there && rows > most && rows <= of.chunks.rows);
+    column_fold.join(lane[0], lane[2]);
+    column_fold.join(lane[1], lane[3]);
+    column_fold.join(lane[0], lane[1]);
+    const Lane all = join_lanes(thread, column_fold, lane[0], team_size);
+    if (is_short && member == 0) reduction.give(column_fold, i, rows, column, all);
+    return thread.ballot(has_sequence && rows > limit && rows <= reduction.chunks.rows);
   }
 };
 
 template <class Reader, class Fold>
 struct ReduceWide {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
-  Reduction<Reader, Fold> of;
+  Reduction<Reader, Fold> reduction;
   Divisor by_columns;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
     const std::int64_t at = thread.block() * thread.threads() + thread.index();
     const std::int64_t turn = by_columns.quotient(at);
-    const std::int64_t column = at - turn * of.columns;
-    const Ends& level = of.chunks.level;
-    std::int64_t i = turn - of.chunks.slots;
-    std::int64_t before = 0;
-    if (turn < of.chunks.slots) {
-      const Chunks::Found found = of.chunks.at(turn);
-      if (found.sequence < 0) return;
-      i = found.sequence;
-      before = found.chunk * of.chunks.rows;
-    } else if (i >= level.count() || level.length(i) > of.chunks.rows) {
+    const std::int64_t column = at - turn * reduction.columns;
+    const Ends& level = reduction.chunks.level;
+    std::int64_t i = turn - reduction.chunks.slots;
+    std::int64_t rows_before = 0;
+    if (turn < reduction.chunks.slots) {
+      const Chunks::ChunkPlace chunk_place = reduction.chunks.at(turn);
+      if (chunk_place.sequence < 0) return;
+      i = chunk_place.sequence;
+      rows_before = chunk_place.chunk * reduction.chunks.rows;
+    } else if (i >= level.count() || level.length(i) > reduction.chunks.rows) {
       return;
     }
     const std::int64_t start = level.start(i);
     const std::int64_t length = level.end(i) - start;
-    const std::int64_t behind = length - before;
-    const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
-    const std::int64_t place = of.chunks.place(i, start, length);
-    const Fold by = rows > 0 ? of.fold_at(place, column) : of.fold;
-    const auto lane = of.lane(by, place + before, static_cast<int>(rows), before, 0, 1, column);
-    if (turn < of.chunks.slots) {
-      of.partial[at] = Fold::widen(lane);
+    const std::int64_t rows_left = length - rows_before;
+    const std::int64_t rows = rows_left < reduction.chunks.rows ? rows_left : reduction.chunks.rows;
+    const std::int64_t place = reduction.chunks.place(i, start, length);
+    const Fold column_fold = rows > 0 ? reduction.fold_at(place, column) : reduction.fold;
+    const auto lane =
+        reduction.lane(column_fold, place + rows_before, static_cast<int>(rows), rows_before, 0, 1, column);
+    if (turn < reduction.chunks.slots) {
+      reduction.partial[at] = Fold::widen(lane);
     } else {
-      of.give(by, i, rows, column, lane);
+      reduction.give(column_fold, i, rows, column, lane);
     }
   }
 };
 
 /// A thread a column, of sequences and of chunks.
 template <class Reader, class Fold>
-Error run_wide(Stream stream, const Reduction<Reader, Fold>& of) noexcept {
-  const std::int64_t threads = (of.chunks.slots + of.chunks.level.ends.count) * of.columns;
+Error run_wide(Stream stream, const Reduction<Reader, Fold>& reduction) noexcept {
+  const std::int64_t threads =
+      (reduction.chunks.slots + reduction.chunks.level.ends.count) * reduction.columns;
   Grid grid;
   grid.blocks = blocks_for(threads, grid.threads);
-  return launch(stream, grid, ReduceWide<Reader, Fold>{of, Divisor(of.columns, threads + grid.threads)});
+  return launch(stream, grid,
+                ReduceWide<Reader, Fold>{reduction, Divisor(reduction.columns, threads + grid.threads)});
 }
 
 /// The chunks of a sequence: a block of lanes for every few columns of it.
-template <class Whole>
+template <class ChunkFold>
 struct JoinChunks {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
   static constexpr int kSlots = 8;  ///< that a block looks at
   static constexpr int kAtOnce = 4;
   static constexpr int kMostWidthLog = 3;
 
-  using Lane = typename Whole::Lane;
+  using Lane = typename ChunkFold::Lane;
 
-  Whole fold;
+  ChunkFold fold;
   Chunks chunks;
   std::int64_t columns;
-  typename Whole::Sink sink;
+  typename ChunkFold::Sink sink;
   View<const Lane> partial;
   int width_log;       ///< of the columns of a block
   std::int64_t tiles;  ///< of columns
@@ -343,16 +349,16 @@ struct JoinChunks {
     const std::int64_t column = tile * width + (thread.index() & (width - 1));
     const std::int64_t rows = chunks.level.length(i);
     const std::int64_t count = (rows + chunks.rows - 1) / chunks.rows;
-    Lane lane = fold.none();
+    Lane lane = fold.identity();
     for (std::int64_t k = first; column < columns && k < count; k += kAtOnce * lanes) {
-      Lane some[kAtOnce];
+      Lane part[kAtOnce];
       VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) {
-        some[a] = fold.none();
-        if (k + a * lanes < count) some[a] = partial[(slot + k + a * lanes) * columns + column];
+        part[a] = fold.identity();
+        if (k + a * lanes < count) part[a] = partial[(slot + k + a * lanes) * columns + column];
       }
-      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) fold.join(lane, some[a]);
+      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) fold.join(lane, part[a]);
     }
-    const View<Lane> all{thread.template shared<Lane>(), thread.threads()};
+    const View<Lane> all{thread.template memory<Lane>(), thread.threads()};
     all[thread.index()] = lane;
     thread.sync();
     VARLEN_ROLLED for (int half = lanes / 2; half > 0; half /= 2) {
@@ -360,8 +366,8 @@ struct JoinChunks {
       thread.sync();
     }
     if (first == 0 && column < columns) {
-      Whole by = fold;
-      sink.put(i * columns + column, by.finish(all[thread.index()], rows));
+      ChunkFold column_fold = fold;
+      sink.put(i * columns + column, column_fold.finish(all[thread.index()], rows));
     }
     thread.sync();
   }
@@ -370,7 +376,7 @@ struct JoinChunks {
 /// Bytes of what the chunks of sequences give.
 template <class Fold>
 [[nodiscard]] std::int64_t chunk_bytes(std::int64_t slots, std::int64_t columns) noexcept {
-  return slots * columns * static_cast<std::int64_t>(sizeof(typename Fold::Whole::Lane));
+  return slots * columns * static_cast<std::int64_t>(sizeof(typename Fold::ChunkFold::Lane));
 }
 
 /// Threads of a team for sequences of this mean length: each has about two rows.
@@ -394,16 +400,17 @@ template <class Reader>
 /// The second launch, where a sequence is longer than a chunk.
 template <class Fold>
 Error join_chunks(Stream stream, const Chunks& chunks, std::int64_t columns, const Fold& fold,
-                  const typename Fold::Sink& sink, View<typename Fold::Whole::Lane> partial) noexcept {
+                  const typename Fold::Sink& sink, View<typename Fold::ChunkFold::Lane> partial) noexcept {
   if (chunks.slots == 0) return 0;
-  using Join = JoinChunks<typename Fold::Whole>;
+  using Join = JoinChunks<typename Fold::ChunkFold>;
   const int width_log = std::min(log_width(columns), Join::kMostWidthLog);
   const std::int64_t tiles = blocks_for(columns, std::int64_t{1} << width_log);
   Grid grid;
   grid.shared_bytes = static_cast<std::size_t>(grid.threads) * sizeof(typename Join::Lane);
   grid.blocks = std::min(blocks_for(chunks.slots, Join::kSlots) * tiles, kMostBlocks);
-  return launch(stream, grid,
-                Join{fold.whole(), chunks, columns, sink, {partial.data, partial.count}, width_log, tiles});
+  return launch(
+      stream, grid,
+      Join{fold.chunk_fold(), chunks, columns, sink, {partial.data, partial.count}, width_log, tiles});
 }
 
 /// One row for each sequence: one launch, and one more where a sequence is longer than a chunk.
@@ -413,9 +420,9 @@ Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Re
   const std::int64_t columns = job.columns;
   if (columns == 0 || job.level.count == 0) return 0;
   const Chunks chunks(job, total, chunk_rows(columns));
-  const View<typename Fold::Whole::Lane> partial{reinterpret_cast<typename Fold::Whole::Lane*>(scratch),
-                                                 chunks.slots * columns};
-  const Reduction<Reader, Fold> of{read, fold, chunks, columns, sink, partial};
+  const View<typename Fold::ChunkFold::Lane> partial{
+      reinterpret_cast<typename Fold::ChunkFold::Lane*>(scratch), chunks.slots * columns};
+  const Reduction<Reader, Fold> reduction{read, fold, chunks, columns, sink, partial};
   Grid grid;
   Error error = 0;
   if (columns <= kNarrowColumns) {
@@ -424,9 +431,9 @@ Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Re
     const std::int64_t turns =
         chunks.slots + blocks_for(job.level.count, std::int64_t{kWarp} >> (width_log + team_log));
     grid.blocks = std::min(blocks_for(turns, grid.threads / kWarp), kMostBlocks);
-    error = launch(stream, grid, ReduceNarrow<Reader, Fold>{of, width_log, team_log});
+    error = launch(stream, grid, ReduceNarrow<Reader, Fold>{reduction, width_log, team_log});
   } else {
-    error = run_wide(stream, of);
+    error = run_wide(stream, reduction);
   }
   return error != 0 ? error : join_chunks(stream, chunks, columns, fold, sink, partial);
 }

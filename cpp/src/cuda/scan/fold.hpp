@@ -1,6 +1,6 @@
 // What scans join: words that were read, and totals of what was read before.
 //
-//     Total none, start;                    // of nothing, and what a sequence starts with
+//     Total identity, start;                    // of nothing, and what a sequence starts with
 //     Total join(Total a, Total b) const;   // a and then b
 //     Total add(Total a, Word x) const;     // a and then one word
 //     Word give(Total a, Total next, Word x) const;  // what is written for x, which makes next of a
@@ -20,7 +20,7 @@ struct SumOfReals {
   using Total = double;
   static constexpr bool kFloats = true;
   static constexpr bool kLooksBack = false;
-  Total none = -0.0;
+  Total identity = -0.0;
   Total start = -0.0;
 
   bool exclusive;
@@ -36,7 +36,7 @@ struct SumOfReals {
 
 /// A number times a power of 2 to the 512, so that products of parts stay in range where those that are asked
 /// for do.
-struct alignas(16) Scaled {
+struct alignas(16) ScaledNumber {
   double number;
   std::int64_t power;
 };
@@ -45,7 +45,7 @@ constexpr double kScaleUp = 0x1p512;
 constexpr double kScaleDown = 0x1p-512;
 constexpr double kScaledMost = std::numeric_limits<double>::max();
 
-[[nodiscard]] VARLEN_DEVICE Scaled scaled(double number, std::int64_t power = 0) {
+[[nodiscard]] VARLEN_DEVICE ScaledNumber rescale(double number, std::int64_t power = 0) {
   for (int k = 0; k < 4; ++k) {
     const double size = number < 0 ? -number : number;
     if (size >= 0x1p256 && size <= kScaledMost) {
@@ -61,11 +61,11 @@ constexpr double kScaledMost = std::numeric_limits<double>::max();
   return {number, power};
 }
 
-[[nodiscard]] VARLEN_DEVICE Scaled operator*(const Scaled& a, const Scaled& b) {
-  return scaled(a.number * b.number, a.power + b.power);
+[[nodiscard]] VARLEN_DEVICE ScaledNumber operator*(const ScaledNumber& a, const ScaledNumber& b) {
+  return rescale(a.number * b.number, a.power + b.power);
 }
 
-[[nodiscard]] VARLEN_DEVICE double plain(Scaled a) {
+[[nodiscard]] VARLEN_DEVICE double plain(ScaledNumber a) {
   for (int k = 0; k < 3 && a.power > 0; ++k, --a.power) a.number *= kScaleUp;
   for (int k = 0; k < 3 && a.power < 0; ++k, ++a.power) a.number *= kScaleDown;
   return a.number;
@@ -73,16 +73,16 @@ constexpr double kScaledMost = std::numeric_limits<double>::max();
 
 struct ProdOfReals {
   using Word = std::uint64_t;
-  using Total = Scaled;
+  using Total = ScaledNumber;
   static constexpr bool kFloats = true;
   static constexpr bool kLooksBack = false;
-  Total none{1, 0};
+  Total identity{1, 0};
   Total start{1, 0};
   bool exclusive;
 
   explicit ProdOfReals(const ScanJob& job) noexcept : exclusive(job.exclusive) {}
   [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const { return a * b; }
-  [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const { return a * scaled(bits_as<double>(x)); }
+  [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const { return a * rescale(bits_as<double>(x)); }
   [[nodiscard]] VARLEN_DEVICE Word give(Total a, Total next, Word) const {
     return bits_as<Word>(plain(exclusive ? a : next));
   }
@@ -96,26 +96,26 @@ struct ProdBackFold {
     double d, x;
   };
   struct Total {
-    double by;
+    double factor;
     std::int64_t power;  ///< of by, as that of Scaled
     double sum;
   };
   static constexpr bool kLooksBack = false;
-  Total none{1, 0, 0};
+  Total identity{1, 0, 0};
   Total start{1, 0, 0};
   bool exclusive;
 
   explicit ProdBackFold(const ScanJob& job) noexcept : exclusive(job.exclusive) {}
   [[nodiscard]] VARLEN_DEVICE Total join(const Total& a, const Total& b) const {
-    const Scaled of_b{b.by, b.power};
-    const Scaled by = Scaled{a.by, a.power} * of_b;
-    return {by.number, by.power, a.sum == 0 ? b.sum : plain(of_b * scaled(a.sum)) + b.sum};
+    const ScaledNumber factor_b{b.factor, b.power};
+    const ScaledNumber factor = ScaledNumber{a.factor, a.power} * factor_b;
+    return {factor.number, factor.power, a.sum == 0 ? b.sum : plain(factor_b * rescale(a.sum)) + b.sum};
   }
   [[nodiscard]] VARLEN_DEVICE Total add(const Total& a, const Word& w) const {
-    const Scaled by = Scaled{a.by, a.power} * scaled(w.x);
+    const ScaledNumber factor = ScaledNumber{a.factor, a.power} * rescale(w.x);
     const double own = exclusive ? a.sum : a.sum + w.d;
     const double sum = own == 0 ? 0 : w.x * own;  // a gradient of 0 stays one beside NaN
-    return {by.number, by.power, exclusive ? w.d + sum : sum};
+    return {factor.number, factor.power, exclusive ? w.d + sum : sum};
   }
   [[nodiscard]] VARLEN_DEVICE Word give(const Total& a, const Total&, const Word& w) const {
     return {exclusive ? a.sum : a.sum + w.d, w.x};
@@ -128,14 +128,14 @@ struct EndOfReals {
   using Total = double;
   static constexpr bool kFloats = true;
   static constexpr bool kLooksBack = false;
-  Total none;
+  Total identity;
   Total start;
   bool is_max;
   bool exclusive;
 
   explicit EndOfReals(const ScanJob& job) noexcept : is_max(job.op == Scan::max), exclusive(job.exclusive) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    none = start = is_max ? -kInfinity : kInfinity;
+    identity = start = is_max ? -kInfinity : kInfinity;
   }
   [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const {
     return is_nan(b) || (is_max ? b > a : b < a) ? b : a;
@@ -152,7 +152,7 @@ struct FoldOfWholes {
   using Total = std::uint64_t;
   static constexpr bool kFloats = false;
   static constexpr bool kLooksBack = false;
-  Total none;
+  Total identity;
   Total start;
   Scan op;
   Total flip;  ///< what makes numbers compare as unsigned ones
@@ -162,12 +162,12 @@ struct FoldOfWholes {
     const bool has_sign = job.type >= Type::i8 && job.type <= Type::i64;
     constexpr Total kSign = Total{1} << 63;
     flip = has_sign ? kSign : 0;
-    none = start = op == Scan::prod ? 1 : 0;
+    identity = start = op == Scan::prod ? 1 : 0;
     if (op == Scan::sum || op == Scan::prod) return;
-    none = (op == Scan::max ? 0 : ~Total{0}) ^ flip;
+    identity = (op == Scan::max ? 0 : ~Total{0}) ^ flip;
     const int bits = job.type == Type::b1 ? 1 : 8 * bytes_of(job.type) - (has_sign ? 1 : 0);
-    const Total most = ~Total{0} >> (64 - bits);
-    start = !job.exclusive ? none : op == Scan::min ? most : has_sign ? ~most : 0;
+    const Total limit = ~Total{0} >> (64 - bits);
+    start = !job.exclusive ? identity : op == Scan::min ? limit : has_sign ? ~limit : 0;
   }
   [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const {
     if (op == Scan::sum) return a + b;
@@ -185,28 +185,28 @@ struct WhichFold {
   using Total = std::int64_t;
   static constexpr bool kFloats = false;  // of what is written
   static constexpr bool kLooksBack = true;
-  Total none = std::numeric_limits<std::int64_t>::min();
-  Total start = none;
-  std::int64_t before;  ///< how many rows have none of their own
+  Total identity = std::numeric_limits<std::int64_t>::min();
+  Total start = identity;
+  std::int64_t lead;  ///< how many rows have none of their own
   bool reverse;
   bool floats;
 
   explicit WhichFold(const ScanJob& job) noexcept
-      : before(job.exclusive ? 1 : 0), reverse(job.reverse), floats(is_real(job.type)) {}
+      : lead(job.exclusive ? 1 : 0), reverse(job.reverse), floats(is_real(job.type)) {}
   [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const { return b > a ? b : a; }
   /// Row t of so many, which follows another word.
   [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x, Word last, std::int64_t t, std::int64_t rows) const {
-    if (t < before || (t > before && alike(x, last))) return a;
-    const std::int64_t own = t - before;
+    if (t < lead || (t > lead && is_same(x, last))) return a;
+    const std::int64_t own = t - lead;
     return reverse ? own - (rows - 1) : own;
   }
   [[nodiscard]] VARLEN_DEVICE Word give(Total, Total next, Word) const {
-    if (next == none) return ~Word{0};
+    if (next == identity) return ~Word{0};
     return static_cast<Word>(reverse ? -next : next);
   }
 
  private:
-  [[nodiscard]] VARLEN_DEVICE bool alike(Word a, Word b) const {
+  [[nodiscard]] VARLEN_DEVICE bool is_same(Word a, Word b) const {
     if (!floats) return a == b;
     const auto x = bits_as<double>(a);
     const auto y = bits_as<double>(b);

@@ -10,7 +10,7 @@ namespace {
 /// Numbers of one array to another.
 template <bool writes_floats>
 struct ScanIo {
-  Elements<const std::byte> in;
+  Elements<const std::byte> input;
   Elements<std::byte> out;
   bool reads_floats;
 
@@ -18,17 +18,17 @@ struct ScanIo {
   VARLEN_DEVICE void read(const std::int64_t (&places)[n], std::uint64_t (&words)[n]) const {
     if (reads_floats) {
       double numbers[n] = {};
-      in.read(places, numbers);
+      input.read(places, numbers);
       VARLEN_UNROLLED for (int j = 0; j < n; ++j) words[j] = bits_as<std::uint64_t>(numbers[j]);
     } else {
-      in.read_whole(places, words);
+      input.read_whole(places, words);
     }
   }
-  VARLEN_DEVICE void write(std::int64_t at, std::uint64_t word) const {
+  VARLEN_DEVICE void write(std::int64_t place, std::uint64_t word) const {
     if constexpr (writes_floats) {
-      out.write(at, bits_as<double>(word));
+      out.write(place, bits_as<double>(word));
     } else {
-      out.write_whole(at, word);
+      out.write_whole(place, word);
     }
   }
 };

@@ -12,7 +12,7 @@ namespace varlen::cuda {
 
 namespace {
 
-constexpr std::int64_t kAligned = 16;
+constexpr std::int64_t kAlignment = 16;
 #if defined(__CUDACC__)
 constexpr std::int64_t kMostJoinBlocks = 4096;
 #else
@@ -25,7 +25,7 @@ constexpr std::int64_t kMostJoinBlocks = 2;  // so that blocks of tests take sev
 }
 
 struct WriteKeys {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
   RowNumbers lookups;
   std::int64_t rows;
@@ -60,12 +60,12 @@ struct Runs {
   [[nodiscard]] VARLEN_DEVICE bool is_at(std::int64_t k, std::int64_t row) const {
     return k < count() && key(k) == row;
   }
-  /// The first of places [low, high) whose key is at least `least`; `high` where none is.
+  /// The first of places [low, high) whose key is at least `minimum`; `high` where none is.
   [[nodiscard]] VARLEN_DEVICE std::int64_t find(std::int64_t low, std::int64_t high,
-                                                std::int64_t least) const {
+                                                std::int64_t minimum) const {
     while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (key(middle) < least) {
+      if (key(middle) < minimum) {
         low = middle + 1;
       } else {
         high = middle;
@@ -92,14 +92,14 @@ struct Runs {
     if (first == 0) return -1;
     const std::int64_t row = key(first - 1);  // the chunk before it is there
     if (row == rows || key(first) != row) return -1;
-    const std::int64_t before = first - find(0, first, row);
-    const std::int64_t begin = first + (kAddedRows - before % kAddedRows) % kAddedRows;
+    const std::int64_t start = first - find(0, first, row);
+    const std::int64_t begin = first + (kAddedRows - start % kAddedRows) % kAddedRows;
     return is_at(begin, row) ? begin : -1;
   }
 };
 
 struct AddRuns {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
   Runs runs;
   Sums sums;
@@ -107,15 +107,15 @@ struct AddRuns {
   std::byte* table;
   std::int64_t columns, count;
   Divisor by_columns;
-  std::uint32_t each;
+  std::uint32_t per_row;
   View<std::uint64_t> partial;  ///< of the first chunk of a window in row 2 w + 1, of the later one in 2 w
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t at = thread.block() * thread.threads() + thread.index();
-    if (at >= count) return;
-    const std::int64_t turn = by_columns.quotient(at);
-    const std::int64_t column = at - turn * columns;
+    const std::int64_t element = thread.block() * thread.threads() + thread.index();
+    if (element >= count) return;
+    const std::int64_t turn = by_columns.quotient(element);
+    const std::int64_t column = element - turn * columns;
     std::int64_t begin = turn - runs.windows;
     std::int64_t slot = -1;
     const bool is_first = begin >= 0;
@@ -130,9 +130,9 @@ struct AddRuns {
     const std::int64_t row = runs.key(begin);
     if (row == runs.rows) return;
     std::byte* const to = table + (row * columns + column) * sums.size();
-    const std::int64_t behind = runs.count() - begin;
-    const int most = static_cast<int>(behind < kAddedRows ? behind : kAddedRows);
-    std::uint64_t sum = sums.none();
+    const std::int64_t rest = runs.count() - begin;
+    const int limit = static_cast<int>(rest < kAddedRows ? rest : kAddedRows);
+    std::uint64_t sum = sums.zero();
     int n = kRowsAtOnce;
     // What the table holds is the first number of all.
     VARLEN_ROLLED for (int k = is_first ? -1 : 0; n == kRowsAtOnce; k += kRowsAtOnce) {
@@ -143,8 +143,8 @@ struct AddRuns {
         const std::int64_t next = begin + k + j;
         if (k + j < 0) {
           n = 1;
-        } else if (n == j && k + j < most && runs.key(next) == row) {
-          const std::int64_t from = static_cast<std::uint32_t>(runs.places[next]) / each;
+        } else if (n == j && k + j < limit && runs.key(next) == row) {
+          const std::int64_t from = static_cast<std::uint32_t>(runs.places[next]) / per_row;
           places[j] = values + (from * columns + column) * sums.size();
           n = j + 1;
         }
@@ -162,7 +162,7 @@ struct AddRuns {
 
 /// The chunks of long runs: a block of lanes for every few columns of one, joined by halves.
 struct JoinChunks {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
   static constexpr int kMostWidthLog = 3;
   static constexpr int kAtOnce = 4;
 
@@ -195,18 +195,18 @@ struct JoinChunks {
     const int lanes = thread.threads() >> width_log;
     const int first = thread.index() >> width_log;
     const std::int64_t column = tile * width + (thread.index() & (width - 1));
-    const std::uint64_t none = sums.wide(sums.none());
-    std::uint64_t sum = none;
+    const std::uint64_t zero = sums.wide(sums.zero());
+    std::uint64_t sum = zero;
     VARLEN_ROLLED for (std::int64_t k = first; column < columns && k < chunks; k += kAtOnce * lanes) {
-      std::uint64_t some[kAtOnce];
+      std::uint64_t part[kAtOnce];
       VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) {
         const std::int64_t chunk = k + a * lanes;
         const std::int64_t slot = 2 * (window + chunk) + (chunk == 0 ? 1 : 0);
-        some[a] = chunk < chunks ? partial[slot * columns + column] : none;
+        part[a] = chunk < chunks ? partial[slot * columns + column] : zero;
       }
-      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) sum = join_wide(real, sum, some[a]);
+      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) sum = join_wide(real, sum, part[a]);
     }
-    const View<std::uint64_t> all{thread.template shared<std::uint64_t>(), thread.threads()};
+    const View<std::uint64_t> all{thread.template memory<std::uint64_t>(), thread.threads()};
     all[thread.index()] = sum;
     thread.sync();
     VARLEN_ROLLED for (int half = lanes / 2; half > 0; half /= 2) {
@@ -223,8 +223,8 @@ struct JoinChunks {
   }
 };
 
-[[nodiscard]] constexpr std::int64_t aligned(std::int64_t bytes) noexcept {
-  return blocks_for(bytes, kAligned) * kAligned;
+[[nodiscard]] constexpr std::int64_t align(std::int64_t bytes) noexcept {
+  return blocks_for(bytes, kAlignment) * kAlignment;
 }
 
 /// How the scratch is shared out: the end of the lookups, keys, sorted ones, places, chunks, what sorts.
@@ -235,15 +235,15 @@ struct Room {
 
   Room(std::int64_t columns, std::int64_t count, std::int64_t rows) noexcept
       : windows(count > kAddedRows ? blocks_for(count, kAddedRows) : 0),
-        keys(aligned(count * bytes_of(key_type(rows)))),
-        places(aligned(count * 8)),
-        partial(aligned(2 * windows * columns * 8)) {
+        keys(align(count * bytes_of(key_type(rows)))),
+        places(align(count * 8)),
+        partial(align(2 * windows * columns * 8)) {
     sort.type = key_type(rows);
     sort.longest = count;
     sorting = sort_scratch(sort, count);
   }
   [[nodiscard]] std::int64_t bytes() const noexcept {
-    return kAligned + 2 * keys + places + partial + sorting;
+    return kAlignment + 2 * keys + places + partial + sorting;
   }
 };
 
@@ -254,18 +254,18 @@ std::int64_t scatter_add_scratch(Type, std::int64_t columns, Lookups lookups, st
 }
 
 Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_t columns, Lookups lookups,
-                  std::int64_t each, std::int64_t rows, const std::byte* before, std::byte* scratch,
+                  std::int64_t per_row, std::int64_t rows, const std::byte* start, std::byte* scratch,
                   std::byte* table) noexcept {
   const std::int64_t count = lookups.count;
   if (columns == 0 || rows == 0) return 0;
-  Error error = start_with(stream, before, rows * columns * bytes_of(type), table);
+  Error error = start_with(stream, start, rows * columns * bytes_of(type), table);
   if (error != 0 || count == 0) return error;
   Room room(columns, count, rows);
   auto* const end = reinterpret_cast<std::int64_t*>(scratch);
-  std::byte* const keys = scratch + kAligned;
-  std::byte* const sorted = keys + room.keys;
-  auto* const places = reinterpret_cast<std::int64_t*>(sorted + room.keys);
-  std::byte* const partial = sorted + room.keys + room.places;
+  std::byte* const keys = scratch + kAlignment;
+  std::byte* const sorted_keys = keys + room.keys;
+  auto* const places = reinterpret_cast<std::int64_t*>(sorted_keys + room.keys);
+  std::byte* const partial = sorted_keys + room.keys + room.places;
   Grid grid;
   grid.blocks = blocks_for(count, grid.threads);
   const WriteKeys write{RowNumbers(lookups, rows), rows, {keys, count, room.sort.type}, {end, 1}, count};
@@ -273,10 +273,10 @@ Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_
   if (error != 0) return error;
   room.sort.level = {end, 1};
   room.sort.values = keys;
-  error = sort(stream, room.sort, count, room.sort.level, partial + room.partial, sorted, places);
+  error = sort(stream, room.sort, count, room.sort.level, partial + room.partial, sorted_keys, places);
   if (error != 0) return error;
   const std::int64_t key_bytes = bytes_of(room.sort.type);
-  const Runs runs{{sorted, count * key_bytes}, {places, count}, key_bytes == 8, rows, room.windows};
+  const Runs runs{{sorted_keys, count * key_bytes}, {places, count}, key_bytes == 8, rows, room.windows};
   const std::int64_t threads = (runs.windows + count) * columns;
   const Sums sums(type);
   const View<std::uint64_t> chunks{reinterpret_cast<std::uint64_t*>(partial), 2 * runs.windows * columns};
@@ -288,7 +288,7 @@ Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_
                     columns,
                     threads,
                     Divisor(columns, threads),
-                    static_cast<std::uint32_t>(each),
+                    static_cast<std::uint32_t>(per_row),
                     chunks};
   error = launch(stream, grid, add);
   if (error != 0 || runs.windows == 0) return error;

@@ -46,31 +46,32 @@ class Sums {
   [[nodiscard]] VARLEN_DEVICE int size() const { return size_; }
   [[nodiscard]] VARLEN_DEVICE Type type() const { return type_; }
   /// Of nothing: added to it, a number keeps its bits.
-  [[nodiscard]] VARLEN_DEVICE std::uint64_t none() const {
+  [[nodiscard]] VARLEN_DEVICE std::uint64_t zero() const {
     if (type_ == Type::f64) return bits_as<std::uint64_t>(-0.0);
     return is_real(type_) ? bits_as<std::uint32_t>(-0.0F) : 0;
   }
-  /// A sum and the elements at the first n addresses, in their order; those without a bit in `there` count as
-  /// zero. All addresses are read.
-  [[nodiscard]] VARLEN_DEVICE std::uint64_t add(std::uint64_t sum, const std::byte* const (&at)[kRowsAtOnce],
-                                                unsigned there, int n) const {
+  /// A sum and the elements at the first n addresses, in their order; those without a bit in `row_mask` count
+  /// as zero. All addresses are read.
+  [[nodiscard]] VARLEN_DEVICE std::uint64_t add(std::uint64_t sum,
+                                                const std::byte* const (&addresses)[kRowsAtOnce],
+                                                unsigned row_mask, int n) const {
     std::uint64_t bits[kRowsAtOnce];
-    with_width(size_, [&](auto none) {
-      using Word = decltype(none);
+    with_width(size_, [&](auto zero) {
+      using Word = decltype(zero);
       VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
-        bits[j] = View<const Word>{reinterpret_cast<const Word*>(at[j]), 1}[0];
+        bits[j] = View<const Word>{reinterpret_cast<const Word*>(addresses[j]), 1}[0];
       }
     });
     VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
-      if ((there >> j & 1U) == 0) bits[j] = 0;
+      if ((row_mask >> j & 1U) == 0) bits[j] = 0;
     }
     if (type_ == Type::f64) {
-      return added<double, std::uint64_t>(sum, bits, n, [](auto x) { return bits_as<double>(x); });
+      return add_up<double, std::uint64_t>(sum, bits, n, [](auto x) { return bits_as<double>(x); });
     }
     if (!is_real(type_)) {
       const int shift = type_ >= Type::i8 && type_ <= Type::i64 ? 64 - 8 * size_ : 0;
       VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
-        if (j < n) sum += type_ == Type::b1 ? (bits[j] != 0 ? 1 : 0) : widened(bits[j], shift);
+        if (j < n) sum += type_ == Type::b1 ? (bits[j] != 0 ? 1 : 0) : widen(bits[j], shift);
       }
       return sum;
     }
@@ -79,8 +80,8 @@ class Sums {
       if (type_ == Type::f16) bits[j] = bits_as<std::uint32_t>(widen_half(half));
       if (type_ == Type::bf16) bits[j] = std::uint32_t{half} << 16;
     }
-    return added<float, std::uint32_t>(sum, bits, n,
-                                       [](auto x) { return bits_as<float>(static_cast<std::uint32_t>(x)); });
+    return add_up<float, std::uint32_t>(sum, bits, n,
+                                        [](auto x) { return bits_as<float>(static_cast<std::uint32_t>(x)); });
   }
   /// The bits of a sum as those of a double, or of a whole number.
   [[nodiscard]] VARLEN_DEVICE std::uint64_t wide(std::uint64_t sum) const {
@@ -90,16 +91,16 @@ class Sums {
 
  private:
   template <class Number, class Bits, class As>
-  [[nodiscard]] static VARLEN_DEVICE std::uint64_t added(std::uint64_t sum,
-                                                         const std::uint64_t (&bits)[kRowsAtOnce], int n,
-                                                         As as) {
+  [[nodiscard]] static VARLEN_DEVICE std::uint64_t add_up(std::uint64_t sum,
+                                                          const std::uint64_t (&bits)[kRowsAtOnce], int n,
+                                                          As as) {
     Number number = as(sum);
     VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
       if (j < n) number += as(bits[j]);
     }
     return bits_as<Bits>(number);
   }
-  [[nodiscard]] static VARLEN_DEVICE std::uint64_t widened(std::uint64_t bits, int shift) {
+  [[nodiscard]] static VARLEN_DEVICE std::uint64_t widen(std::uint64_t bits, int shift) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << shift) >> shift);
   }
 
@@ -115,15 +116,15 @@ class Sums {
 /// A wide sum as an element, rounded once.
 VARLEN_CALLED void write_wide(std::byte* to, Type type, int size, std::uint64_t sum) {
   if (is_real(type)) {
-    with_float(type, [&](auto none) {
-      using T = decltype(none);
+    with_float(type, [&](auto zero) {
+      using T = decltype(zero);
       View<T>{reinterpret_cast<T*>(to), 1}[0] = element_of<T>(bits_as<double>(sum));
     });
     return;
   }
   if (type == Type::b1) sum = sum != 0 ? 1 : 0;
-  with_width(size, [&](auto none) {
-    using T = decltype(none);
+  with_width(size, [&](auto zero) {
+    using T = decltype(zero);
     View<T>{reinterpret_cast<T*>(to), 1}[0] = static_cast<T>(sum);
   });
 }

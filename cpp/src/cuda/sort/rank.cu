@@ -2,11 +2,11 @@
 // counts where others begin.
 #include <algorithm>
 
-#include "support/chosen.hpp"
 #include "support/divisor.hpp"
 #include "support/key.hpp"
 #include "support/launch.hpp"
 #include "support/number.hpp"
+#include "support/selection.hpp"
 #include "varlen/cuda/sort.hpp"
 #include "varlen/cuda/span_rows.hpp"
 
@@ -23,8 +23,8 @@ struct InOrder {
 
 /// The rank of each number to the row that it came from; or, to begin with, a byte of 1 for each that is the
 /// first of its equals.
-struct RankSorted {
-  static constexpr bool kAlone = true;
+struct RankRows {
+  static constexpr bool kNoBarrier = true;
 
   InOrder order;
   Ranks how;
@@ -36,47 +36,47 @@ struct RankSorted {
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t at = thread.block() * thread.threads() + thread.index();
-    if (at >= places.count) return;
-    const std::int64_t columns = order.columns.by();
-    const std::int64_t row = order.columns.quotient(at);
+    const std::int64_t element = thread.block() * thread.threads() + thread.index();
+    if (element >= places.count) return;
+    const std::int64_t columns = order.columns.divisor();
+    const std::int64_t row = order.columns.quotient(element);
     const std::int64_t i = order.level.holding(row, 0, order.level.count() - 1);
     const std::int64_t start = order.level.start(i);
-    const std::int64_t before = row - start;  // in its sequence
+    const std::int64_t rows_before = row - start;  // in its sequence
     const bool marks_firsts = marks.count > 0;
-    std::int64_t ahead = 1;   // equals up to this one
-    std::int64_t behind = 1;  // from this one on
+    std::int64_t lead = 1;   // equals up to this one
+    std::int64_t trail = 1;  // from this one on
     if (marks_firsts || (how != Ranks::ordinal && how != Ranks::dense)) {
       VARLEN_ROLLED for (int side = 0; side < 2; ++side) {
-        std::int64_t most = side == 0 ? before + 1 : order.level.end(i) - row;
-        if (marks_firsts && most > 2) most = 2;
-        const std::int64_t found = equals(at, most, side == 0 ? -columns : columns);
-        (side == 0 ? ahead : behind) = found;
+        std::int64_t limit = side == 0 ? rows_before + 1 : order.level.end(i) - row;
+        if (marks_firsts && limit > 2) limit = 2;
+        const std::int64_t equal_count = equals(element, limit, side == 0 ? -columns : columns);
+        (side == 0 ? lead : trail) = equal_count;
       }
     }
     if (marks_firsts) {
-      marks[at] = ahead == 1 ? 1 : 0;
+      marks[element] = lead == 1 ? 1 : 0;
       return;
     }
-    const std::int64_t least = before + 2 - ahead;
-    const std::int64_t most = before + behind;
-    std::int64_t rank = least;
-    if (how == Ranks::dense) rank = numbers[at] - 1 + first_rank;
-    if (how == Ranks::max) rank = most;
-    if (how == Ranks::average) rank = bits_as<std::int64_t>(static_cast<double>(least + most) / 2);
-    out[(start + places[at] - row) * columns + at] = rank;
+    const std::int64_t lowest = rows_before + 2 - lead;
+    const std::int64_t limit = rows_before + trail;
+    std::int64_t rank = lowest;
+    if (how == Ranks::dense) rank = numbers[element] - 1 + first_rank;
+    if (how == Ranks::max) rank = limit;
+    if (how == Ranks::average) rank = bits_as<std::int64_t>(static_cast<double>(lowest + limit) / 2);
+    out[(start + places[element] - row) * columns + element] = rank;
   }
 
  private:
-  /// How many of `most` numbers, from this one on and `step` apart, are equal to it.
-  [[nodiscard]] VARLEN_DEVICE std::int64_t equals(std::int64_t at, std::int64_t most,
+  /// How many of `limit` numbers, from this one on and `step` apart, are equal to it.
+  [[nodiscard]] VARLEN_DEVICE std::int64_t equals(std::int64_t element, std::int64_t limit,
                                                   std::int64_t step) const {
-    const std::uint64_t mine = order.key(at);
+    const std::uint64_t mine = order.key(element);
     std::int64_t low = 1;
-    std::int64_t high = most;
+    std::int64_t high = limit;
     std::int64_t probe = 1;  // most numbers have no equals: look at the next one first
     VARLEN_ROLLED while (low < high) {
-      if (order.key(at + probe * step) == mine) {
+      if (order.key(element + probe * step) == mine) {
         low = probe + 1;
       } else {
         high = probe;
@@ -89,7 +89,7 @@ struct RankSorted {
 
 /// The parts of a scratch; what is not needed is null.
 struct Room {
-  std::byte* sorted = nullptr;
+  std::byte* sorted_values = nullptr;
   std::int64_t* places = nullptr;
   std::int64_t* numbers = nullptr;
   std::byte* marks = nullptr;
@@ -102,12 +102,12 @@ Room room_of(const SortJob& job, Ranks how, std::int64_t total, std::byte* scrat
   const std::int64_t count = total * job.columns;
   Room room;
   const auto part = [&](std::int64_t bytes) {
-    std::byte* const at = scratch != nullptr ? scratch + room.bytes : nullptr;
+    std::byte* const element = scratch != nullptr ? scratch + room.bytes : nullptr;
     room.bytes += part_of(bytes);
-    return at;
+    return element;
   };
   room.places = reinterpret_cast<std::int64_t*>(part(count * kInt));
-  if (how != Ranks::ordinal) room.sorted = part(count * bytes_of(job.type));
+  if (how != Ranks::ordinal) room.sorted_values = part(count * bytes_of(job.type));
   std::int64_t work = sort_scratch(job, total);
   if (how == Ranks::dense) {
     room.numbers = reinterpret_cast<std::int64_t*>(part(count * kInt));
@@ -126,18 +126,19 @@ Error rank_sorted(Stream stream, const SortJob& job, Ranks how, std::int64_t fir
   grid.blocks = blocks_for(count, grid.threads);
   return launch(
       stream, grid,
-      RankSorted{{ends_of(job.level), Divisor(job.columns, count), {job.type, room.sorted, count, false}},
-                 how,
-                 first_rank,
-                 {room.places, count},
-                 {room.numbers, if_there(room.numbers)},
-                 {reinterpret_cast<std::uint8_t*>(marks), if_there(marks)},
-                 {out, if_there(out)}});
+      RankRows{
+          {ends_of(job.level), Divisor(job.columns, count), {job.type, room.sorted_values, count, false}},
+          how,
+          first_rank,
+          {room.places, count},
+          {room.numbers, if_there(room.numbers)},
+          {reinterpret_cast<std::uint8_t*>(marks), if_there(marks)},
+          {out, if_there(out)}});
 }
 
 /// Sorts and, for dense ranks, numbers what is distinct.
 Error prepare(Stream stream, const SortJob& job, Ranks how, std::int64_t total, const Room& room) noexcept {
-  Error error = sort(stream, job, total, job.level, room.work, room.sorted, room.places);
+  Error error = sort(stream, job, total, job.level, room.work, room.sorted_values, room.places);
   if (error != 0 || how != Ranks::dense) return error;
   error = rank_sorted(stream, job, how, 1, total, room, room.marks, nullptr);
   if (error != 0) return error;
@@ -174,19 +175,19 @@ Error unique_find(Stream stream, const SortJob& job, std::int64_t total, std::by
     }
     if (error != 0) return error;
   }
-  return count_chosen(stream, chosen_of(job.level, room.numbers, total), lengths);
+  return count_selection(stream, selection_of(job.level, room.numbers, total), lengths);
 }
 
 Error unique_take(Stream stream, const SortJob& job, std::int64_t total, std::byte* scratch, Offsets result,
                   std::int64_t distinct, std::byte* values, std::int64_t* counts) noexcept {
   const Room room = room_of(job, Ranks::dense, total, scratch);
-  const Chosen chosen = chosen_of(job.level, room.numbers, total);
+  const Selection selection = selection_of(job.level, room.numbers, total);
   std::int64_t* const rows = room.places;  // which nobody needs any more
-  Error error = rows_of_chosen(stream, chosen, result, distinct, rows);
+  Error error = rows_of_selection(stream, selection, result, distinct, rows);
   if (error != 0) return error;
-  error = take_rows(stream, {room.sorted, total, bytes_of(job.type)}, rows, distinct, values);
+  error = take_rows(stream, {room.sorted_values, total, bytes_of(job.type)}, rows, distinct, values);
   if (error != 0 || counts == nullptr) return error;
-  return spaces_of_chosen(stream, chosen, result, distinct, rows, counts);
+  return spaces_of_selection(stream, selection, result, distinct, rows, counts);
 }
 
 }  // namespace varlen::cuda

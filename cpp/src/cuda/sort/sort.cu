@@ -32,7 +32,7 @@ struct Item {
   Key key;
   std::uint32_t place;
 
-  [[nodiscard]] VARLEN_DEVICE bool before(const Item& other) const {
+  [[nodiscard]] VARLEN_DEVICE bool precedes(const Item& other) const {
     return key != other.key ? key < other.key : place < other.place;
   }
   /// Behind all that there are.
@@ -41,9 +41,9 @@ struct Item {
 
 /// What all bodies know.
 template <class Key>
-struct Sorted {
+struct SortSpec {
   Ends level;
-  Ends kept;
+  Ends tops;
   const std::byte* numbers;
   Keys<Key> keys;
   std::int64_t columns;
@@ -58,8 +58,8 @@ struct Sorted {
 
   /// The item of this rank to where it goes, if it is kept.
   VARLEN_DEVICE void put(std::int64_t i, std::int64_t rank, std::int64_t column, std::uint32_t place) const {
-    const std::int64_t begin = kept.start(i);
-    if (rank >= kept.end(i) - begin) return;
+    const std::int64_t begin = tops.start(i);
+    if (rank >= tops.end(i) - begin) return;
     const std::int64_t to = (begin + rank) * columns + column;
     if (places != nullptr) places[to] = place;
     if (values == nullptr) return;
@@ -87,9 +87,9 @@ struct Sorted {
 /// Bitonic sorting by one warp: an item a lane.
 template <class Key>
 struct SortShort {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
 
-  Sorted<Key> job;
+  SortSpec<Key> job;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
@@ -108,7 +108,7 @@ struct SortShort {
         const Item<Key> other{thread.shuffle_xor(item.key, step), thread.shuffle_xor(item.place, step)};
         const bool up = (lane & width) == 0;
         const bool takes_less = ((lane & step) == 0) == up;
-        if (other.before(item) == takes_less) item = other;
+        if (other.precedes(item) == takes_less) item = other;
       }
     }
     if (is_short && lane < length) job.put(i, lane, column, item.place);
@@ -118,9 +118,9 @@ struct SortShort {
 /// A run of a sequence that is longer than a warp, by one block. Runs of sequences of several go to `runs`.
 template <class Key>
 struct SortRun {
-  static constexpr bool kAlone = false;
+  static constexpr bool kNoBarrier = false;
 
-  Sorted<Key> job;
+  SortSpec<Key> job;
   std::int64_t slots;
   Item<Key>* runs;
 
@@ -133,15 +133,16 @@ struct SortRun {
     const std::int64_t length = job.level.end(i) - start;
     const std::int64_t first = (slot - first_slot(i)) * kRun;
     if (length <= kWarp || first >= length) return;  // all threads alike
-    auto* const items = thread.template shared<Item<Key>>();
+    auto* const items = thread.template memory<Item<Key>>();
     const std::int64_t mine = first + thread.index();
     const std::int64_t rest = length - mine;
-    const int wanted = rest >= kRun ? kItems : rest <= 0 ? 0 : static_cast<int>((rest - 1) / kThreads + 1);
+    const int limit = rest >= kRun ? kItems : rest <= 0 ? 0 : static_cast<int>((rest - 1) / kThreads + 1);
     Key keys[kItems];
-    job.keys.many((start + mine) * job.columns + column, kThreads * job.columns, wanted, keys);
+    job.keys.load_many((start + mine) * job.columns + column, kThreads * job.columns, limit, keys);
     VARLEN_UNROLLED for (int k = 0; k < kItems; ++k) {
-      const int at = thread.index() + k * kThreads;
-      items[at] = k < wanted ? Item<Key>{keys[k], static_cast<std::uint32_t>(first + at)} : Item<Key>::last();
+      const int element = thread.index() + k * kThreads;
+      items[element] =
+          k < limit ? Item<Key>{keys[k], static_cast<std::uint32_t>(first + element)} : Item<Key>::last();
     }
     VARLEN_ROLLED for (int width = 2; width <= kRun; width *= 2) {
       VARLEN_ROLLED for (int step = width / 2; step > 0; step /= 2) {
@@ -150,7 +151,7 @@ struct SortRun {
           const int pair = thread.index() + k * kThreads;
           const int low = 2 * pair - (pair & (step - 1));
           const bool up = (low & width) == 0;
-          if (items[low + step].before(items[low]) == up) {
+          if (items[low + step].precedes(items[low]) == up) {
             const Item<Key> item = items[low];
             items[low] = items[low + step];
             items[low + step] = item;
@@ -160,12 +161,12 @@ struct SortRun {
     }
     thread.sync();
     VARLEN_ROLLED for (int k = 0; k < kItems; ++k) {
-      const int at = thread.index() + k * kThreads;
-      if (first + at >= length) continue;
+      const int element = thread.index() + k * kThreads;
+      if (first + element >= length) continue;
       if (length <= kRun) {
-        job.put(i, at, column, items[at].place);
+        job.put(i, element, column, items[element].place);
       } else {
-        runs[(start + first + at) * job.columns + column] = items[at];
+        runs[(start + first + element) * job.columns + column] = items[element];
       }
     }
   }
@@ -193,9 +194,9 @@ struct SortRun {
 /// other.
 template <class Key>
 struct MergeRuns {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
-  Sorted<Key> job;
+  SortSpec<Key> job;
   std::int64_t total;
   std::int64_t run;
   const Item<Key>* from;
@@ -203,10 +204,10 @@ struct MergeRuns {
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t at = thread.block() * thread.threads() + thread.index();
-    if (at >= total * job.columns) return;
-    const std::int64_t row = at / job.columns;
-    const std::int64_t column = at - row * job.columns;
+    const std::int64_t element = thread.block() * thread.threads() + thread.index();
+    if (element >= total * job.columns) return;
+    const std::int64_t row = element / job.columns;
+    const std::int64_t column = element - row * job.columns;
     const std::int64_t i = job.level.holding(row, 0, job.level.count() - 1);
     const std::int64_t start = job.level.start(i);
     const std::int64_t length = job.level.end(i) - start;
@@ -216,12 +217,12 @@ struct MergeRuns {
     const bool is_left = place - pair < run;
     const std::int64_t other = is_left ? pair + run : pair;
     const std::int64_t others = other >= length ? 0 : (length - other < run ? length - other : run);
-    const Item<Key> item = from[at];
+    const Item<Key> item = from[element];
     std::int64_t low = 0;
     std::int64_t high = others;
     while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (from[(start + other + middle) * job.columns + column].before(item)) {
+      if (from[(start + other + middle) * job.columns + column].precedes(item)) {
         low = middle + 1;
       } else {
         high = middle;
@@ -237,7 +238,7 @@ struct MergeRuns {
 };
 
 template <class Key>
-Error sort_by(Stream stream, const Sorted<Key>& job, std::int64_t longest, std::int64_t total,
+Error sort_by(Stream stream, const SortSpec<Key>& job, std::int64_t longest, std::int64_t total,
               std::byte* scratch) noexcept {
   const std::int64_t count = job.level.ends.count;
   Grid grid;
@@ -266,9 +267,9 @@ Error sort_by(Stream stream, const Sorted<Key>& job, std::int64_t longest, std::
 
 /// The way back: each element says at its place that it goes there, and the latest of several stays.
 struct Claim {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
 
-  Ends kept;
+  Ends tops;
   Ends level;
   Divisor columns;
   View<const std::int64_t> places;
@@ -276,13 +277,13 @@ struct Claim {
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t at = thread.block() * thread.threads() + thread.index();
-    if (at >= places.count) return;
-    const std::int64_t row = columns.quotient(at);
-    const std::int64_t i = kept.holding(row, 0, kept.count() - 1);
-    const std::int64_t place = places[at];
+    const std::int64_t element = thread.block() * thread.threads() + thread.index();
+    if (element >= places.count) return;
+    const std::int64_t row = columns.quotient(element);
+    const std::int64_t i = tops.holding(row, 0, tops.count() - 1);
+    const std::int64_t place = places[element];
     if (place < 0 || place >= level.length(i)) return;
-    thread.raise(sources[(level.start(i) + place - row) * columns.by() + at], at);
+    thread.raise(sources[(level.start(i) + place - row) * columns.divisor() + element], element);
   }
 };
 
@@ -291,17 +292,17 @@ bool is_wide(Type type) noexcept {
 }
 
 template <class Key>
-Error sort_as(Stream stream, const SortJob& job, std::int64_t total, Offsets kept, std::byte* scratch,
+Error sort_as(Stream stream, const SortJob& job, std::int64_t total, Offsets tops, std::byte* scratch,
               std::byte* values, std::int64_t* places) noexcept {
-  const Sorted<Key> sorted{ends_of(job.level),
-                           ends_of(kept),
+  const SortSpec<Key> spec{ends_of(job.level),
+                           ends_of(tops),
                            job.values,
                            {job.type, job.values, total * job.columns, job.descending},
                            job.columns,
                            bytes_of(job.type),
                            values,
                            places};
-  return sort_by(stream, sorted, job.longest, total, scratch);
+  return sort_by(stream, spec, job.longest, total, scratch);
 }
 
 }  // namespace
@@ -312,18 +313,18 @@ std::int64_t sort_scratch(const SortJob& job, std::int64_t total) noexcept {
   return 2 * total * job.columns * item;
 }
 
-Error sort(Stream stream, const SortJob& job, std::int64_t total, Offsets kept, std::byte* scratch,
+Error sort(Stream stream, const SortJob& job, std::int64_t total, Offsets tops, std::byte* scratch,
            std::byte* values, std::int64_t* places) noexcept {
   if (total == 0 || job.columns == 0) return 0;
   const auto run = is_wide(job.type) ? &sort_as<std::uint64_t> : &sort_as<std::uint32_t>;
-  return run(stream, job, total, kept, scratch, values, places);
+  return run(stream, job, total, tops, scratch, values, places);
 }
 
 std::int64_t unsort_scratch(std::int64_t total, std::int64_t columns) noexcept {
   return total * columns * std::int64_t{sizeof(std::int64_t)};
 }
 
-Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets kept, std::int64_t kept_total,
+Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets tops, std::int64_t kept_total,
              const std::byte* rows, std::int64_t columns, std::int64_t size, const std::int64_t* places,
              std::byte* scratch, std::byte* out) noexcept {
   const std::int64_t count = kept_total * columns;
@@ -334,7 +335,7 @@ Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets kept, std
   }
   Grid grid;
   grid.blocks = blocks_for(count, grid.threads);
-  const Claim claim{ends_of(kept),
+  const Claim claim{ends_of(tops),
                     ends_of(level),
                     Divisor(columns > 0 ? columns : 1, count),
                     {places, count},

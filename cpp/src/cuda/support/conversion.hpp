@@ -27,8 +27,8 @@ struct Conversion {
     if (instead == Instead::mask) return static_cast<std::uint64_t>(std::int64_t{is_nan} ^ nan);
     if (is_nan && instead == Instead::nan) return static_cast<std::uint64_t>(nan);
     if (is_real_number) return is_real(to) ? bits_of(real) : whole_of(real);
-    const std::int64_t whole = as_whole(bits);
-    return is_real(to) ? bits_of(nearly(whole)) : static_cast<std::uint64_t>(whole);
+    const std::int64_t integer = as_whole(bits);
+    return is_real(to) ? bits_of(nearly(integer)) : static_cast<std::uint64_t>(integer);
   }
 
  private:
@@ -55,8 +55,8 @@ struct Conversion {
     // From 2 ** 63 on a number has 11 zeros at its end.
     constexpr double kHalf = 9223372036854775808.0;
     const bool is_large = x >= kHalf;
-    const auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(is_large ? x - kHalf : x));
-    return is_large ? whole + (std::uint64_t{1} << 63) : whole;
+    const auto integer = static_cast<std::uint64_t>(static_cast<std::int64_t>(is_large ? x - kHalf : x));
+    return is_large ? integer + (std::uint64_t{1} << 63) : integer;
   }
   [[nodiscard]] VARLEN_DEVICE double nearly(std::int64_t x) const {
     const bool is_negative = x < 0 && from != Type::u64;

@@ -41,13 +41,13 @@ template <class To, class From>
   if constexpr (!std::is_same_v<To, HalfBits> && !std::is_same_v<To, BrainBits>) {
     return static_cast<To>(x);
   } else {
-    float near;
+    float single;
     if constexpr (std::is_same_v<From, float>) {
-      near = x;
+      single = x;
     } else {
-      near = odd_float(x);
+      single = odd_float(x);
     }
-    return {std::is_same_v<To, HalfBits> ? narrow_half(near) : narrow_bfloat(near)};
+    return {std::is_same_v<To, HalfBits> ? narrow_half(single) : narrow_bfloat(single)};
   }
 }
 
@@ -103,29 +103,29 @@ class Elements {
 
   /// Floats.
   template <class C, int n>
-  VARLEN_DEVICE void read(const std::int64_t (&at)[n], C (&numbers)[n]) const {
+  VARLEN_DEVICE void read(const std::int64_t (&place)[n], C (&numbers)[n]) const {
     with_float(type_, [&](auto element) {
       const auto from = as<decltype(element)>();
       VARLEN_UNROLLED for (int j = 0; j < n; ++j) {
-        if (at[j] >= 0) numbers[j] = number_of<C>(from[at[j]]);
+        if (place[j] >= 0) numbers[j] = number_of<C>(from[place[j]]);
       }
     });
   }
   template <class C>
-  VARLEN_DEVICE void write(std::int64_t at, C number) const {
+  VARLEN_DEVICE void write(std::int64_t place, C number) const {
     with_float(type_, [&](auto element) {
       using T = decltype(element);
-      as<T>()[at] = element_of<T>(number);
+      as<T>()[place] = element_of<T>(number);
     });
   }
 
   /// Integers and bools, as 64 bits.
   template <int n>
-  VARLEN_DEVICE void read_whole(const std::int64_t (&at)[n], std::uint64_t (&numbers)[n]) const {
+  VARLEN_DEVICE void read_whole(const std::int64_t (&place)[n], std::uint64_t (&numbers)[n]) const {
     with_width(bytes_, [&](auto element) {
       const auto from = as<decltype(element)>();
       VARLEN_UNROLLED for (int j = 0; j < n; ++j) {
-        if (at[j] >= 0) numbers[j] = from[at[j]];
+        if (place[j] >= 0) numbers[j] = from[place[j]];
       }
     });
     const int shift = has_sign_ ? 64 - 8 * bytes_ : 0;
@@ -134,18 +134,18 @@ class Elements {
       if (type_ == Type::b1) numbers[j] = numbers[j] != 0 ? 1 : 0;
     }
   }
-  VARLEN_DEVICE void write_whole(std::int64_t at, std::uint64_t number) const {
+  VARLEN_DEVICE void write_whole(std::int64_t place, std::uint64_t number) const {
     with_width(bytes_, [&](auto element) {
       using T = decltype(element);
-      as<T>()[at] = static_cast<T>(number);
+      as<T>()[place] = static_cast<T>(number);
     });
   }
 
  private:
   template <class T>
   [[nodiscard]] VARLEN_DEVICE auto as() const {
-    using Held = std::conditional_t<std::is_const_v<Byte>, const T, T>;
-    return View<Held>{reinterpret_cast<Held*>(data_), count_};
+    using ElementType = std::conditional_t<std::is_const_v<Byte>, const T, T>;
+    return View<ElementType>{reinterpret_cast<ElementType*>(data_), count_};
   }
 
   Byte* data_ = nullptr;

@@ -10,8 +10,8 @@
 namespace varlen::cuda {
 
 /// Bytes of the host, as arguments of a kernel: a graph that captures it holds them.
-struct Embedded {
-  static constexpr bool kAlone = true;
+struct EmbedBytes {
+  static constexpr bool kNoBarrier = true;
   static constexpr int kWords = 1016;  // what an argument may be is 4 kB in all
 
   std::uint32_t words[kWords];

@@ -29,7 +29,7 @@ inline void check_access(const void* data, std::size_t alignment, std::int64_t i
 class Block {
  public:
   Block(int threads, std::size_t shared_bytes)
-      : threads_(threads), all_(threads), shared_(shared_bytes / sizeof(std::max_align_t) + 1) {
+      : threads_(threads), all_(threads), memory_(shared_bytes / sizeof(std::max_align_t) + 1) {
     for (int w = 0; w < threads / kWarp; ++w) warps_.push_back(std::make_unique<Warp>());
   }
 
@@ -39,16 +39,16 @@ class Block {
   };
 
   [[nodiscard]] int threads() const { return threads_; }
-  [[nodiscard]] std::byte* shared() { return reinterpret_cast<std::byte*>(shared_.data()); }
+  [[nodiscard]] std::byte* memory() { return reinterpret_cast<std::byte*>(memory_.data()); }
   [[nodiscard]] Warp& warp(int thread) { return *warps_[static_cast<std::size_t>(thread / kWarp)]; }
   void sync() { all_.arrive_and_wait(); }
   /// Nothing of what another block left can be relied on.
-  void poison() { std::memset(shared_.data(), 0xa5, shared_.size() * sizeof(std::max_align_t)); }
+  void poison() { std::memset(memory_.data(), 0xa5, memory_.size() * sizeof(std::max_align_t)); }
 
  private:
   int threads_;
   Barrier all_;
-  std::vector<std::max_align_t> shared_;
+  std::vector<std::max_align_t> memory_;
   std::vector<std::unique_ptr<Warp>> warps_;
 };
 
@@ -64,8 +64,8 @@ class HostThread {
   [[nodiscard]] int lane() const { return index_ % kWarp; }
 
   template <class T>
-  [[nodiscard]] T* shared() const {
-    return reinterpret_cast<T*>(common_->shared());
+  [[nodiscard]] T* memory() const {
+    return reinterpret_cast<T*>(common_->memory());
   }
   void sync() const { common_->sync(); }
   void sync_warp() const { common_->warp(index_).lanes.arrive_and_wait(); }
@@ -91,10 +91,11 @@ class HostThread {
     warp.lanes.arrive_and_wait();
     return all;
   }
-  void raise(std::int64_t& number, std::int64_t least) const {
-    std::atomic_ref<std::int64_t> shared(number);
-    std::int64_t before = shared.load(std::memory_order_relaxed);
-    while (before < least && !shared.compare_exchange_weak(before, least, std::memory_order_relaxed)) {
+  void raise(std::int64_t& number, std::int64_t minimum) const {
+    std::atomic_ref<std::int64_t> memory(number);
+    std::int64_t previous = memory.load(std::memory_order_relaxed);
+    while (previous < minimum &&
+           !memory.compare_exchange_weak(previous, minimum, std::memory_order_relaxed)) {
     }
   }
 
@@ -121,7 +122,7 @@ class HostThread {
 /// Runs a grid to its end.
 template <class Body>
 void run(const Body& body, std::int64_t blocks, int threads, std::size_t shared_bytes) {
-  if constexpr (Body::kAlone) {
+  if constexpr (Body::kNoBarrier) {
     for (std::int64_t b = 0; b < blocks; ++b) {
       for (int t = 0; t < threads; ++t) {
         HostThread thread(nullptr, b, blocks, t, threads);

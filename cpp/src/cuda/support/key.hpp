@@ -28,26 +28,26 @@ class Keys {
     if (is_real_) infinity_ = static_cast<Key>((sign_ - 1) >> mantissa << mantissa);
   }
 
-  /// Those of elements first, first + step, ..., N of them; behind `wanted` of them they mean nothing. All
+  /// Those of elements first, first + step, ..., N of them; behind `limit` of them they mean nothing. All
   /// are on their way before the first is used.
   template <int N>
-  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, Key (&keys)[N]) const {
+  VARLEN_DEVICE void load_many(std::int64_t first, std::int64_t step, int limit, Key (&keys)[N]) const {
     const std::int64_t offset = first * size_;
     step *= size_;
     if (size_ == 4) {
-      read_words<std::uint32_t>(numbers_, offset, step, wanted, keys);
+      read_words<std::uint32_t>(numbers_, offset, step, limit, keys);
     } else if (size_ == 2) {
-      read_words<std::uint16_t>(numbers_, offset, step, wanted, keys);
+      read_words<std::uint16_t>(numbers_, offset, step, limit, keys);
     } else if (sizeof(Key) == 4 || size_ == 1) {
-      read_words<std::uint8_t>(numbers_, offset, step, wanted, keys);
+      read_words<std::uint8_t>(numbers_, offset, step, limit, keys);
     } else {
-      read_words<std::uint64_t>(numbers_, offset, step, wanted, keys);
+      read_words<std::uint64_t>(numbers_, offset, step, limit, keys);
     }
     VARLEN_UNROLLED for (int k = 0; k < N; ++k) keys[k] = key_of(keys[k]);
   }
   [[nodiscard]] VARLEN_DEVICE Key operator()(std::int64_t i) const {
     Key one[1];
-    many(i, 0, 1, one);
+    load_many(i, 0, 1, one);
     return one[0];
   }
 

@@ -22,16 +22,16 @@ struct Grid {
   std::size_t shared_bytes = 0;
 };
 
-/// Blocks of `each` for `count` things.
-[[nodiscard]] constexpr std::int64_t blocks_for(std::int64_t count, std::int64_t each) noexcept {
-  return count / each + (count % each != 0 ? 1 : 0);
+/// Blocks of `per_block` for `count` things.
+[[nodiscard]] constexpr std::int64_t blocks_for(std::int64_t count, std::int64_t per_block) noexcept {
+  return count / per_block + (count % per_block != 0 ? 1 : 0);
 }
 
 #if defined(__CUDACC__)
 
 template <class Body>
 __global__ void run_body(const __grid_constant__ Body body) {
-  static_assert(Body::kAlone || !Body::kAlone);  // said for the host
+  static_assert(Body::kNoBarrier || !Body::kNoBarrier);  // said for the host
   DeviceThread thread;
   body(thread);
 }
@@ -40,23 +40,23 @@ __global__ void run_body(const __grid_constant__ Body body) {
 class OnDevice {
  public:
   explicit OnDevice(int device) noexcept {
-    if (cudaGetDevice(&before_) != cudaSuccess || before_ == device) return;
-    changed_ = cudaSetDevice(device) == cudaSuccess;
+    if (cudaGetDevice(&old_device_) != cudaSuccess || old_device_ == device) return;
+    has_switched_ = cudaSetDevice(device) == cudaSuccess;
   }
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
   ~OnDevice() {
-    if (changed_) (void)cudaSetDevice(before_);
+    if (has_switched_) (void)cudaSetDevice(old_device_);
   }
 
  private:
-  int before_ = 0;
-  bool changed_ = false;
+  int old_device_ = 0;
+  bool has_switched_ = false;
 };
 
 /// What a call of the runtime met, which the runtime keeps no longer: the next one to ask for the last error
 /// would be told of ours. What somebody else left there is not touched by calls that succeed.
-[[nodiscard]] inline Error told(cudaError_t error) noexcept {
+[[nodiscard]] inline Error clear_error(cudaError_t error) noexcept {
   if (error != cudaSuccess) (void)cudaGetLastError();
   return error;
 }
@@ -64,15 +64,15 @@ class OnDevice {
 /// Grids of no blocks are not launched.
 template <class Body>
 Error launch(Stream stream, Grid grid, const Body& body) noexcept {
-  (void)Body::kAlone;  // the host asks
+  (void)Body::kNoBarrier;  // the host asks
   if (grid.blocks == 0) return cudaSuccess;
   if (grid.blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-  const OnDevice here(stream.device);
+  const OnDevice device_guard(stream.device);
   void* arguments[] = {const_cast<Body*>(&body)};
-  return told(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>),
-                               dim3(static_cast<unsigned>(grid.blocks)),
-                               dim3(static_cast<unsigned>(grid.threads)), arguments, grid.shared_bytes,
-                               static_cast<cudaStream_t>(stream.handle)));
+  return clear_error(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>),
+                                      dim3(static_cast<unsigned>(grid.blocks)),
+                                      dim3(static_cast<unsigned>(grid.threads)), arguments, grid.shared_bytes,
+                                      static_cast<cudaStream_t>(stream.handle)));
 }
 
 #else

@@ -50,11 +50,11 @@ struct Blank {
 
 template <class Map>
 struct Move {
-  static constexpr bool kAlone = true;
+  static constexpr bool kNoBarrier = true;
   static constexpr int kWords = 4;
 
   Map map;
-  View<const std::byte> in;
+  View<const std::byte> input;
   View<std::byte> out;
   int word;  ///< bytes of one; in and out are so aligned
   Divisor words_of_row;
@@ -71,21 +71,21 @@ struct Move {
     decltype(map.source(scope, begin)) sources[kWords] = {};
     std::int64_t columns[kWords] = {};
     VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
-      const std::int64_t at = first + k * static_cast<std::int64_t>(thread.threads());
-      if (at >= end) continue;
-      const std::int64_t row = words_of_row.quotient(at);
-      columns[k] = at - row * words_of_row.by();
+      const std::int64_t word_index = first + k * static_cast<std::int64_t>(thread.threads());
+      if (word_index >= end) continue;
+      const std::int64_t row = words_of_row.quotient(word_index);
+      columns[k] = word_index - row * words_of_row.divisor();
       sources[k] = map.source(scope, row);
     }
     if constexpr (requires { map.note(begin); }) {
-      VARLEN_ROLLED for (std::int64_t at = first; at < end; at += thread.threads()) {
-        const std::int64_t row = words_of_row.quotient(at);
-        if (at == row * words_of_row.by()) map.note(row);
+      VARLEN_ROLLED for (std::int64_t word_index = first; word_index < end; word_index += thread.threads()) {
+        const std::int64_t row = words_of_row.quotient(word_index);
+        if (word_index == row * words_of_row.divisor()) map.note(row);
       }
       if (out.data == nullptr) return;
     }
-    with_word(word, [&](auto none) {
-      using Word = decltype(none);
+    with_word(word, [&](auto zero) {
+      using Word = decltype(zero);
       Word words[kWords] = {};
       VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
         if (first + k * static_cast<std::int64_t>(thread.threads()) >= end) continue;
@@ -93,8 +93,8 @@ struct Move {
       }
       const View<Word> to = words_at<Word>(out);
       VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
-        const std::int64_t at = first + k * static_cast<std::int64_t>(thread.threads());
-        if (at < end) to[at] = words[k];
+        const std::int64_t word_index = first + k * static_cast<std::int64_t>(thread.threads());
+        if (word_index < end) to[word_index] = words[k];
       }
     });
   }
@@ -112,11 +112,11 @@ struct Move {
   [[nodiscard]] static VARLEN_DEVICE bool is_row(const std::byte* source) { return source != nullptr; }
   template <class Word>
   [[nodiscard]] VARLEN_DEVICE Word word_at(std::int64_t source, std::int64_t column) const {
-    return words_at<Word>(in)[source * words_of_row.by() + column];
+    return words_at<Word>(input)[source * words_of_row.divisor() + column];
   }
   template <class Word>
   [[nodiscard]] VARLEN_DEVICE Word word_at(const std::byte* source, std::int64_t column) const {
-    return View<const Word>{reinterpret_cast<const Word*>(source), words_of_row.by()}[column];
+    return View<const Word>{reinterpret_cast<const Word*>(source), words_of_row.divisor()}[column];
   }
   template <class Word>
   [[nodiscard]] VARLEN_DEVICE Word blank_word(std::int64_t column) const {
@@ -128,26 +128,27 @@ struct Move {
 
 /// The same, for rows whose addresses are all multiples of `word`, as `word_of` gives it.
 template <class Map>
-Error move_rows_by(std::int64_t word, Stream stream, const Map& map, Rows in, std::int64_t rows,
+Error move_rows_by(std::int64_t word, Stream stream, const Map& map, Rows input, std::int64_t rows,
                    const Blank& blank, std::byte* out) noexcept {
-  const std::int64_t words = rows * (in.width / word);
+  const std::int64_t words = rows * (input.width / word);
   Grid grid;
   grid.blocks = blocks_for(words, static_cast<std::int64_t>(grid.threads) * Move<Map>::kWords);
   return launch(stream, grid,
                 Move<Map>{map,
-                          {in.data, in.count * in.width},
-                          {out, rows * in.width},
+                          {input.data, input.count * input.width},
+                          {out, rows * input.width},
                           static_cast<int>(word),
-                          Divisor(in.width / word, words),
+                          Divisor(input.width / word, words),
                           blank});
 }
 
-/// out: `rows` rows of the width of those of `in`.
+/// out: `rows` rows of the width of those of `input`.
 template <class Map>
-Error move_rows(Stream stream, const Map& map, Rows in, std::int64_t rows, const Blank& blank,
+Error move_rows(Stream stream, const Map& map, Rows input, std::int64_t rows, const Blank& blank,
                 std::byte* out) noexcept {
-  if (in.width == 0 || rows == 0) return 0;
-  return move_rows_by(word_of(in.width, {in.data, out, blank.row}), stream, map, in, rows, blank, out);
+  if (input.width == 0 || rows == 0) return 0;
+  return move_rows_by(word_of(input.width, {input.data, out, blank.row}), stream, map, input, rows, blank,
+                      out);
 }
 
 /// What a map has to write for each of `rows` rows, and none of the rows.

@@ -30,13 +30,13 @@ template <class To, class From>
   return wide;
 #else
   constexpr std::uint32_t kExponent = 0x7C00U << 13;
-  const std::uint32_t shifted = (half & 0x7FFFU) << 13;
-  const std::uint32_t exponent = shifted & kExponent;
-  std::uint32_t bits = shifted + (112U << 23);
+  const std::uint32_t payload = (half & 0x7FFFU) << 13;
+  const std::uint32_t exponent = payload & kExponent;
+  std::uint32_t bits = payload + (112U << 23);
   if (exponent == kExponent) bits += 112U << 23;  // infinity and NaN
   if (exponent == 0)
     bits = bits_as<std::uint32_t>(bits_as<float>(bits + (1U << 23)) - bits_as<float>(113U << 23));
-  if (shifted > kExponent) bits |= 1U << 22;  // NaN becomes quiet
+  if (payload > kExponent) bits |= 1U << 22;  // NaN becomes quiet
   return bits_as<float>(bits | ((half & 0x8000U) << 16));
 #endif
 }
@@ -69,11 +69,11 @@ template <class To, class From>
 
 /// To float, rounded to odd: a second rounding, to a half, is then as if it were the only one.
 [[nodiscard]] VARLEN_DEVICE float odd_float(double x) {
-  const float near = static_cast<float>(x);
-  const double back = static_cast<double>(near);
-  std::uint32_t bits = bits_as<std::uint32_t>(near);
-  if (std::fabs(back) > std::fabs(x)) --bits;
-  if (back != x && x == x) bits |= 1U;
+  const float single = static_cast<float>(x);
+  const double round_trip = static_cast<double>(single);
+  std::uint32_t bits = bits_as<std::uint32_t>(single);
+  if (std::fabs(round_trip) > std::fabs(x)) --bits;
+  if (round_trip != x && x == x) bits |= 1U;
   return bits_as<float>(bits);
 }
 
@@ -112,10 +112,10 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 /// The words of one width at some offset, and at `step` bytes more, N of them, and zeros behind `count` of
 /// them; all are on their way before the first is used.
 template <class Word, int N, class Bits>
-VARLEN_DEVICE void read_words(View<const std::byte> in, std::int64_t offset, std::int64_t step, int count,
+VARLEN_DEVICE void read_words(View<const std::byte> input, std::int64_t offset, std::int64_t step, int count,
                               Bits (&out)[N]) {
   VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
-    out[k] = k < count ? static_cast<Bits>(word_at<Word>(in, offset + k * step)) : Bits{0};
+    out[k] = k < count ? static_cast<Bits>(word_at<Word>(input, offset + k * step)) : Bits{0};
   }
 }
 
@@ -132,24 +132,24 @@ struct AnyNumber {
   int shift;   ///< bits above those of a signed number
   bool truth;  ///< whole ones are 1 where any bit below the shift is set, or 0
 
-  AnyNumber(Type of, const std::byte* at, std::int64_t n)
-      : data(at),
+  AnyNumber(Type dtype, const std::byte* address, std::int64_t n)
+      : data(address),
         count(n),
-        type(of),
-        size(bytes_of(of)),
-        shift(of >= Type::i8 && of <= Type::i64 ? 64 - 8 * bytes_of(of) : 0),
-        truth(of == Type::b1) {}
+        type(dtype),
+        size(bytes_of(dtype)),
+        shift(dtype >= Type::i8 && dtype <= Type::i64 ? 64 - 8 * bytes_of(dtype) : 0),
+        truth(dtype == Type::b1) {}
 
   /// Whether numbers are not zero, of floats too: the sign of a zero does not count.
-  [[nodiscard]] static AnyNumber truths(Type of, const std::byte* at, std::int64_t n) {
+  [[nodiscard]] static AnyNumber truths(Type dtype, const std::byte* address, std::int64_t n) {
     static_assert(std::is_integral_v<As>);
-    AnyNumber result(of, at, n);
+    AnyNumber result(dtype, address, n);
     result.truth = true;
-    result.shift = 64 - 8 * result.size + (is_real(of) ? 1 : 0);
+    result.shift = 64 - 8 * result.size + (is_real(dtype) ? 1 : 0);
     return result;
   }
 
-  [[nodiscard]] VARLEN_DEVICE As whole(std::uint64_t bits) const {
+  [[nodiscard]] VARLEN_DEVICE As integer_of(std::uint64_t bits) const {
     if (truth) return bits << shift != 0 ? 1 : 0;
     const std::int64_t x = static_cast<std::int64_t>(bits << shift) >> shift;
     return type == Type::u64 && !std::is_integral_v<As> ? static_cast<As>(bits) : static_cast<As>(x);
@@ -157,48 +157,50 @@ struct AnyNumber {
 
   /// Elements first, first + step, ..., N of them, and zeros behind `count` of them.
   template <int N>
-  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, As (&out)[N]) const {
+  VARLEN_DEVICE void load_many(std::int64_t first, std::int64_t step, int limit, As (&out)[N]) const {
     constexpr bool kIsFloat = std::is_same_v<As, float>;
     using Bits = std::conditional_t<kIsFloat, std::uint32_t, std::uint64_t>;
-    const View<const std::byte> in{data, count * size};
+    const View<const std::byte> input{data, count * size};
     const std::int64_t offset = first * size;
     step = unknown(step) * size;
     Bits bits[N];
     if (size == 4) {
-      read_words<std::uint32_t>(in, offset, step, wanted, bits);
+      read_words<std::uint32_t>(input, offset, step, limit, bits);
     } else if (size == 2) {
-      read_words<std::uint16_t>(in, offset, step, wanted, bits);
+      read_words<std::uint16_t>(input, offset, step, limit, bits);
     } else if constexpr (!kIsFloat) {
       if (size == 1) {
-        read_words<std::uint8_t>(in, offset, step, wanted, bits);
+        read_words<std::uint8_t>(input, offset, step, limit, bits);
       } else {
-        read_words<std::uint64_t>(in, offset, step, wanted, bits);
+        read_words<std::uint64_t>(input, offset, step, limit, bits);
       }
     }
     convert(bits, out);
   }
   [[nodiscard]] VARLEN_DEVICE As operator()(std::int64_t i) const {
     As one[1] = {};
-    many(i, 1, 1, one);
+    load_many(i, 1, 1, one);
     return one[0];
   }
 
  private:
   template <class Bits, int N>
   VARLEN_DEVICE void convert(const Bits (&bits)[N], As (&out)[N]) const {
-    const auto each = [&](auto number) {
+    const auto convert_all = [&](auto number) {
       VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = static_cast<As>(number(bits[k]));
     };
     if constexpr (std::is_floating_point_v<As>) {
-      if (type == Type::f16) return each([](Bits x) { return widen_half(static_cast<std::uint16_t>(x)); });
-      if (type == Type::bf16) return each([](Bits x) { return widen_bfloat(static_cast<std::uint16_t>(x)); });
+      if (type == Type::f16)
+        return convert_all([](Bits x) { return widen_half(static_cast<std::uint16_t>(x)); });
+      if (type == Type::bf16)
+        return convert_all([](Bits x) { return widen_bfloat(static_cast<std::uint16_t>(x)); });
       if (type == Type::f32)
-        return each([](Bits x) { return bits_as<float>(static_cast<std::uint32_t>(x)); });
+        return convert_all([](Bits x) { return bits_as<float>(static_cast<std::uint32_t>(x)); });
     }
     if constexpr (std::is_same_v<As, double>) {
-      if (type == Type::f64) return each([](Bits x) { return bits_as<double>(x); });
+      if (type == Type::f64) return convert_all([](Bits x) { return bits_as<double>(x); });
     }
-    if constexpr (!std::is_same_v<As, float>) each([this](Bits x) { return whole(x); });
+    if constexpr (!std::is_same_v<As, float>) convert_all([this](Bits x) { return integer_of(x); });
   }
 };
 
@@ -206,16 +208,16 @@ struct AnyNumber {
 struct Doubles {
   using Value = double;
 
-  View<const std::byte> in;
+  View<const std::byte> input;
 
-  Doubles(Type, const std::byte* at, std::int64_t n)
-      : in{at, n * static_cast<std::int64_t>(sizeof(double))} {}
+  Doubles(Type, const std::byte* address, std::int64_t n)
+      : input{address, n * static_cast<std::int64_t>(sizeof(double))} {}
 
   /// As AnyNumber has it.
   template <int N>
-  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, double (&out)[N]) const {
+  VARLEN_DEVICE void load_many(std::int64_t first, std::int64_t step, int limit, double (&out)[N]) const {
     constexpr std::int64_t kSize = sizeof(double);
-    read_words<double>(in, first * kSize, unknown(step) * kSize, wanted, out);
+    read_words<double>(input, first * kSize, unknown(step) * kSize, limit, out);
   }
 };
 
@@ -227,7 +229,8 @@ struct NumbersOut {
   int size = 4;
 
   NumbersOut() = default;
-  NumbersOut(Type of, std::byte* at, std::int64_t n) : data(at), count(n), type(of), size(bytes_of(of)) {}
+  NumbersOut(Type dtype, std::byte* address, std::int64_t n)
+      : data(address), count(n), type(dtype), size(bytes_of(dtype)) {}
 
   template <class T>
   VARLEN_DEVICE void set(std::int64_t i, T x) const {

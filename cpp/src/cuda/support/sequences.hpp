@@ -9,10 +9,10 @@
 namespace varlen::cuda {
 
 /// The scope of what needs none.
-struct Nothing {};
+struct NoScope {};
 
 /// The sequences from `first` to `last`.
-struct Among {
+struct Candidates {
   std::int64_t first, last;
 };
 
@@ -20,12 +20,12 @@ struct Among {
 struct InSequences {
   Ends level;
 
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+  [[nodiscard]] VARLEN_DEVICE Candidates scope(std::int64_t first, std::int64_t last) const {
     const std::int64_t begin = level.holding(first, 0, level.count() - 1);
     return {begin, level.holding(last, begin, level.count() - 1)};
   }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t sequence(const Among& among, std::int64_t row) const {
-    return level.holding(row, among.first, among.last);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t sequence(const Candidates& candidates, std::int64_t row) const {
+    return level.holding(row, candidates.first, candidates.last);
   }
 };
 

@@ -16,8 +16,8 @@ namespace varlen::cuda {
   if (bytes == 0) return 0;
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
-  const OnDevice here(stream.device);
-  return told(cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle)));
+  const OnDevice device_guard(stream.device);
+  return clear_error(cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle)));
 #else
   host::graph().put([=] { std::memset(out, byte, size); });
   return 0;
@@ -34,8 +34,8 @@ namespace varlen::cuda {
   if (bytes == 0 || from == to) return 0;
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
-  const OnDevice here(stream.device);
-  return told(
+  const OnDevice device_guard(stream.device);
+  return clear_error(
       cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream.handle)));
 #else
   host::graph().put([=] { std::memcpy(to, from, size); });

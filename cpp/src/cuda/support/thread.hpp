@@ -3,13 +3,13 @@
 // A body is a functor on views, called once by every thread of a grid:
 //
 //     struct Twice {
-//       static constexpr bool kAlone = true;  // threads neither wait for each other nor exchange values
-//       View<const float> in;
+//       static constexpr bool kNoBarrier = true;  // threads neither wait for each other nor exchange values
+//       View<const float> input;
 //       View<float> out;
 //       template <class Thread>
 //       VARLEN_DEVICE void operator()(Thread& thread) const {
 //         const std::int64_t i = thread.block() * thread.threads() + thread.index();
-//         if (i < out.count) out[i] = 2 * in[i];
+//         if (i < out.count) out[i] = 2 * input[i];
 //       }
 //     };
 //
@@ -48,7 +48,7 @@ class DeviceThread {
 
   /// Memory that the threads of a block share, as many bytes as the launch said.
   template <class T>
-  [[nodiscard]] VARLEN_DEVICE T* shared() const {
+  [[nodiscard]] VARLEN_DEVICE T* memory() const {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     return reinterpret_cast<T*>(shared_memory);
   }
@@ -75,8 +75,8 @@ class DeviceThread {
     return __ballot_sync(0xffffffffU, says);
   }
   /// A number that is raised by several threads ends as the largest of theirs.
-  VARLEN_DEVICE void raise(std::int64_t& number, std::int64_t least) const {
-    atomicMax(reinterpret_cast<long long*>(&number), static_cast<long long>(least));
+  VARLEN_DEVICE void raise(std::int64_t& number, std::int64_t minimum) const {
+    atomicMax(reinterpret_cast<long long*>(&number), static_cast<long long>(minimum));
   }
 };
 

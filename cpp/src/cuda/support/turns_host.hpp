@@ -49,11 +49,11 @@ class Fiber {
   [[nodiscard]] void* get() const {
     return fiber_;
   }
-  static void release(void* at) {
-    __tsan_release(at);
+  static void release(void* address) {
+    __tsan_release(address);
   }
-  static void acquire(void* at) {
-    __tsan_acquire(at);
+  static void acquire(void* address) {
+    __tsan_acquire(address);
   }
 
  private:
@@ -86,7 +86,7 @@ class Quiet {
 /// One goes on until it waits or ends.
 class Turns {
  public:
-  static Turns& here() {
+  static Turns& instance() {
     static thread_local Turns turns;
     return turns;
   }
@@ -99,19 +99,19 @@ class Turns {
     Fiber::release(this);
     int left = threads;
     while (left > 0) {
-      const std::int64_t before = moved_;
+      const std::int64_t old_progress = progress_;
       for (int t = 0; t < threads; ++t) {
         Stack& stack = *stacks_[static_cast<std::size_t>(t)];
-        if (stack.ended) continue;
+        if (stack.is_done) continue;
         current_ = t;
         VARLEN_ENTER(stack.fiber.get());
         (void)swapcontext(&home_, &stack.context);
-        if (stack.ended) {
+        if (stack.is_done) {
           --left;
-          ++moved_;
+          ++progress_;
         }
       }
-      if (moved_ == before) fail("threads of a block wait at different barriers", left, threads);
+      if (progress_ == old_progress) fail("threads of a block wait at different barriers", left, threads);
     }
     Fiber::acquire(&home_);
   }
@@ -123,21 +123,21 @@ class Turns {
     (void)swapcontext(&stack.context, &home_);
   }
   /// A barrier has let its threads go.
-  void moved() { ++moved_; }
+  void note_progress() { ++progress_; }
 
  private:
   static constexpr std::size_t kBytes = std::size_t{256} << 10;  // sanitizers make frames large
 
   struct Stack {
     ucontext_t context{};
-    Quiet<bool> ended = false;
+    Quiet<bool> is_done = false;
     Fiber fiber;
     std::unique_ptr<std::byte[]> bytes = std::make_unique_for_overwrite<std::byte[]>(kBytes);
   };
 
   void prepare(int t) {
     Stack& stack = *stacks_[static_cast<std::size_t>(t)];
-    stack.ended = false;
+    stack.is_done = false;
     (void)getcontext(&stack.context);
     stack.context.uc_stack.ss_sp = stack.bytes.get();
     stack.context.uc_stack.ss_size = kBytes;
@@ -147,7 +147,7 @@ class Turns {
 
   /// Ends on another stack than the sanitizer would believe, were it told of its beginning.
   VARLEN_UNWATCHED static void begin() {
-    Turns& turns = here();
+    Turns& turns = instance();
     turns.play();
     VARLEN_ENTER(turns.home_fiber_);
   }
@@ -155,7 +155,7 @@ class Turns {
     Fiber::acquire(this);
     const int t = current_;
     (*play_)(t);
-    stacks_[static_cast<std::size_t>(t)]->ended = true;
+    stacks_[static_cast<std::size_t>(t)]->is_done = true;
     Fiber::release(&home_);
   }
 
@@ -164,7 +164,7 @@ class Turns {
   void* home_fiber_ = nullptr;
   const std::function<void(int)>* play_ = nullptr;
   Quiet<int> current_ = 0;
-  Quiet<std::int64_t> moved_ = 0;
+  Quiet<std::int64_t> progress_ = 0;
 };
 
 class Barrier {
@@ -173,27 +173,27 @@ class Barrier {
 
   void arrive_and_wait() {
     Fiber::release(this);
-    if (++waiting_ == threads_) {
-      waiting_ = 0;
+    if (++waiters_ == threads_) {
+      waiters_ = 0;
       ++generation_;
-      Turns::here().moved();
+      Turns::instance().note_progress();
     } else {
       const std::int64_t mine = generation_;
-      while (generation_ == mine) Turns::here().wait();
+      while (generation_ == mine) Turns::instance().wait();
     }
     Fiber::acquire(this);
   }
 
  private:
   int threads_;
-  Quiet<int> waiting_ = 0;
+  Quiet<int> waiters_ = 0;
   Quiet<std::int64_t> generation_ = 0;
 };
 
 /// Calls play(t) for every t below `threads`, each on a stack of its own.
 template <class Play>
 void take_turns(int threads, const Play& play) {
-  Turns::here().run(threads, play);
+  Turns::instance().run(threads, play);
 }
 
 }  // namespace varlen::cuda::host

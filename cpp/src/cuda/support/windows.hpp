@@ -31,7 +31,7 @@ constexpr int kMostLong = 6;
 constexpr std::int64_t kMostChunks = 1024;
 
 /// Where an element of a window lies in shared memory.
-[[nodiscard]] VARLEN_DEVICE int banked(int element) {
+[[nodiscard]] VARLEN_DEVICE int bank_place(int element) {
   return element + element / kBank;
 }
 
@@ -133,8 +133,8 @@ struct Windows {
   }
 
   /// The place of chunk k of the sequence of a chunk.
-  [[nodiscard]] VARLEN_DEVICE std::int64_t slot(const Chunk& of, std::int64_t k) const {
-    const std::int64_t window = by_rows.quotient(of.start + of.sequence + k * of.rows);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t slot(const Chunk& piece, std::int64_t k) const {
+    const std::int64_t window = by_rows.quotient(piece.start + piece.sequence + k * piece.rows);
     return 2 * window + (k == 0 ? 1 : 0);
   }
 
@@ -147,8 +147,8 @@ struct Windows {
   [[nodiscard]] VARLEN_DEVICE Chunk chunk(std::int64_t sequence, std::int64_t k) const {
     const std::int64_t start = level.start(sequence);
     const std::int64_t length = level.end(sequence) - start;
-    const std::int64_t most = rows * kMostChunks;
-    return {sequence, start, length, rows * ((length + most - 1) / most), k};
+    const std::int64_t limit = rows * kMostChunks;
+    return {sequence, start, length, rows * ((length + limit - 1) / limit), k};
   }
 
   /// The first sequence that begins at a place or behind it.
@@ -166,13 +166,13 @@ struct Windows {
     return low;
   }
 
-  /// body.together(tile, first sequence, last sequence, rows of the short ones, news), where some begin in
+  /// body.run_short(tile, first sequence, last sequence, rows of the short ones, news), where some begin in
   /// the window of this block, and body.chunk(tile, chunk) for each chunk that does. All threads come to
   /// both.
   template <class Thread, class Body>
   VARLEN_DEVICE void walk(Thread& thread, WindowNews& news, const Body& body) const {
     const std::int64_t window = by_tiles.quotient(thread.block());
-    const Tile here = tile(thread.block() - window * tiles);
+    const Tile block_tile = tile(thread.block() - window * tiles);
     const std::int64_t begin = window * rows;
     const std::int64_t end = begin + rows;
     const std::int64_t first = first_from(begin);
@@ -192,7 +192,8 @@ struct Windows {
       thread.sync();
       const std::int64_t last = news.last;
       const bool ends_short = level.length(last) <= short_rows;
-      body.together(here, first, last, Range{row, ends_short ? level.end(last) : level.start(last)}, news);
+      body.run_short(block_tile, first, last, Range{row, ends_short ? level.end(last) : level.start(last)},
+                     news);
     }
     // First the one that began in a window before. One call in a loop, for the code of each is long.
     VARLEN_ROLLED for (int k = -1; k < (begins ? kMostLong : 0); ++k) {
@@ -205,15 +206,15 @@ struct Windows {
         one.k = (begin - place + one.rows - 1) / one.rows;
         if (one.begin() >= one.length || place + one.begin() >= end) continue;
       }
-      body.chunk(here, one);
+      body.chunk(block_tile, one);
     }
   }
 
   /// body(elements of the window, where they lie in memory) for a tile of some rows, several a thread at a
   /// time; -1 where one is none, or of a long sequence where there is news of them.
   template <int at_once, class Thread, class Body>
-  VARLEN_DEVICE void each(Thread& thread, Tile tile, Stretch stretch, const WindowNews* news,
-                          const Body& body) const {
+  VARLEN_DEVICE void share(Thread& thread, Tile tile, Stretch stretch, const WindowNews* news,
+                           const Body& body) const {
     const int count = stretch.rows * width;
     const WindowNews* const longs = news != nullptr && news->has_long() ? news : nullptr;
     VARLEN_ROLLED for (int begin = thread.index(); begin < count; begin += at_once * kWindowThreads) {

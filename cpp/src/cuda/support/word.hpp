@@ -17,7 +17,7 @@ struct alignas(16) Word16 {
 [[nodiscard]] inline std::int64_t word_of(std::int64_t width,
                                           std::initializer_list<const void*> all) noexcept {
   std::uintptr_t bits = static_cast<std::uintptr_t>(width) | 16;
-  for (const void* each : all) bits |= reinterpret_cast<std::uintptr_t>(each);
+  for (const void* address : all) bits |= reinterpret_cast<std::uintptr_t>(address);
   return static_cast<std::int64_t>(bits & (~bits + 1));  // the lowest bit that one of them has
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "table.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::dims {
 namespace {
@@ -26,7 +26,7 @@ std::int64_t letters_of(const Runs& runs) {
   return sum;
 }
 
-Runs reversed(const Runs& runs) {
+Runs reverse(const Runs& runs) {
   Runs out(runs.rbegin(), runs.rend());
   for (Run& run : out) {
     if (!checked_mul(run.times, -1, run.times)) refuse_overflow("a factor");
@@ -45,16 +45,16 @@ Conjugate conjugate_of(const Run* runs, std::int64_t count) {
   std::int64_t i = 0;
   std::int64_t j = count - 1;
   Runs core(runs, runs + count);
-  const auto at = [&](std::int64_t k) -> Run& { return core[static_cast<std::size_t>(k)]; };
-  while (i < j && at(i).like(at(j)) && (at(i).times < 0) != (at(j).times < 0)) {
-    const std::int64_t sign = at(i).times < 0 ? -1 : 1;
-    const std::int64_t off = std::min(std::abs(at(i).times), std::abs(at(j).times));
-    out.front.push_back({at(i).base, at(i).tail, sign * off});
-    at(i).times -= sign * off;
-    at(j).times += sign * off;
-    const bool is_over = at(i).times != 0 || at(j).times != 0;
-    if (at(i).times == 0) ++i;
-    if (at(j).times == 0) --j;
+  const auto run_at = [&](std::int64_t k) -> Run& { return core[static_cast<std::size_t>(k)]; };
+  while (i < j && run_at(i).like(run_at(j)) && (run_at(i).times < 0) != (run_at(j).times < 0)) {
+    const std::int64_t sign = run_at(i).times < 0 ? -1 : 1;
+    const std::int64_t off = std::min(std::abs(run_at(i).times), std::abs(run_at(j).times));
+    out.front.push_back({run_at(i).base, run_at(i).tail, sign * off});
+    run_at(i).times -= sign * off;
+    run_at(j).times += sign * off;
+    const bool is_over = run_at(i).times != 0 || run_at(j).times != 0;
+    if (run_at(i).times == 0) ++i;
+    if (run_at(j).times == 0) --j;
     if (is_over) break;
   }
   out.core.assign(core.begin() + i, core.begin() + j + 1);
@@ -82,7 +82,7 @@ std::optional<Runs> multiple_of(const Run* runs, std::int64_t count, std::int64_
   Conjugate parts = conjugate_of(runs, count);
   if (n < 0) {
     if (!checked_mul(n, -1, n)) refuse_overflow("a factor");
-    parts.core = reversed(parts.core);
+    parts.core = reverse(parts.core);
   }
   Word word;
   push_all(word, parts.front);
@@ -93,7 +93,7 @@ std::optional<Runs> multiple_of(const Run* runs, std::int64_t count, std::int64_
   } else {
     for (std::int64_t k = 0; k < n && !word.is_long(); ++k) push_all(word, parts.core);
   }
-  push_all(word, reversed(parts.front));
+  push_all(word, reverse(parts.front));
   if (word.is_long()) return std::nullopt;
   return word.runs();
 }
@@ -152,7 +152,7 @@ Node* Session::product(Node* x, Node* y, Memo* memo) {
   std::int64_t n = 0;
   if (is_integer(x, n)) return multiple(y, n);
   if (memo != nullptr) {
-    if (const auto known = memo->find(x); known != memo->end()) return known->second;
+    if (const auto hit = memo->find(x); hit != memo->end()) return hit->second;
   }
   Word word;
   for (const Run& run : *x) {
@@ -169,12 +169,12 @@ Node* Session::product(Node* x, Node* y, Memo* memo) {
 
 /// n where the runs are n times y; 0 where they are no multiple of it.
 std::int64_t Session::power_of(const Runs& runs, Node* y) {
-  const Conjugate whole = conjugate_of(runs.data(), std::ssize(runs));
+  const Conjugate total = conjugate_of(runs.data(), std::ssize(runs));
   const Conjugate part = conjugate_of(y->runs(), y->count);
-  const std::int64_t letters = letters_of(whole.core);
-  const std::int64_t each = letters_of(part.core);
-  if (each == 0 || letters % each != 0) return 0;
-  for (const std::int64_t n : {letters / each, -(letters / each)}) {
+  const std::int64_t letters = letters_of(total.core);
+  const std::int64_t part_size = letters_of(part.core);
+  if (part_size == 0 || letters % part_size != 0) return 0;
+  for (const std::int64_t n : {letters / part_size, -(letters / part_size)}) {
     if (part.core.size() > 1 && n > 2 * kMostRuns) continue;
     if (multiple_of(y->runs(), y->count, n) == runs) return n;
   }
@@ -191,31 +191,31 @@ Node* Session::without_right(Node* x, Node* y) {
 Node* Session::without_right(Node* x, Node* y, Memo& memo) {
   if (y == one() || x->count == 0) return x;
   if (x == y) return one();
-  if (const auto known = memo.find(x); known != memo.end()) return known->second;
+  if (const auto hit = memo.find(x); hit != memo.end()) return hit->second;
   Word word;
-  Runs between;
+  Runs middle;
   bool is_whole = true;
   const auto close = [&] {
-    if (between.empty()) return;
-    const std::int64_t n = power_of(between, y);
+    if (middle.empty()) return;
+    const std::int64_t n = power_of(middle, y);
     is_whole = is_whole && n != 0;
     word.push({nullptr, nullptr, n});
-    between.clear();
+    middle.clear();
   };
   for (const Run& run : *x) {
     Node* tail = run.base == nullptr ? nullptr : without_right(run.tail, y, memo);
     if (tail == nullptr) {
-      between.push_back(run);
+      middle.push_back(run);
     } else {
       close();
       word.push({run.base, tail, run.times});
     }
   }
   close();
-  Node* found = is_whole ? intern(word.runs()) : nullptr;
-  if (found != nullptr && product(found, y) != x) found = nullptr;
-  memo.emplace(x, found);
-  return found;
+  Node* node = is_whole ? intern(word.runs()) : nullptr;
+  if (node != nullptr && product(node, y) != x) node = nullptr;
+  memo.emplace(x, node);
+  return node;
 }
 
 /// The word of which x is n times as much, or null. There is one at most.
@@ -230,11 +230,11 @@ Node* Session::root(Node* x, std::int64_t n) {
   Word word;
   push_all(word, parts.front);
   push_all(word, front_of(parts.core, letters / n));
-  push_all(word, reversed(parts.front));
+  push_all(word, reverse(parts.front));
   if (word.is_long()) return nullptr;
-  Node* found = intern(word.runs());
-  if (found->count > 1 && letters / n > 0 && n > 2 * kMostRuns) return nullptr;
-  return multiple(found, n) == x ? found : nullptr;
+  Node* node = intern(word.runs());
+  if (node->count > 1 && letters / n > 0 && n > 2 * kMostRuns) return nullptr;
+  return multiple(node, n) == x ? node : nullptr;
 }
 
 Node* Session::without_left(Node* x, Node* y) {
@@ -272,8 +272,8 @@ Node* Session::divide(Division how, Node* x, Node* y) {
   }
   if (Node* exact = is_right ? without_right(x, y) : without_left(x, y); exact != nullptr) return exact;
   if (is_number && is_integer(x, n)) {
-    const std::int64_t whole = std::max<std::int64_t>(n, 0);
-    return integer(whole / m + (is_ceil && whole % m != 0 ? 1 : 0));
+    const std::int64_t total = std::max<std::int64_t>(n, 0);
+    return integer(total / m + (is_ceil && total % m != 0 ? 1 : 0));
   }
   const Base* base = lone_base(x);
   if (base != nullptr && base->sort == Base::Sort::quotient && base->how == how) {
@@ -285,8 +285,8 @@ Node* Session::divide(Division how, Node* x, Node* y) {
 /// From here on x is known to be this.
 void Session::settle(Node* x, Node* result) {
   if (result != x) keep(result);
-  Node* before = x->canon.exchange(result, std::memory_order_relaxed);
-  if (before != x) drop(before);
+  Node* previous = x->canon.exchange(result, std::memory_order_relaxed);
+  if (previous != x) drop(previous);
   x->epoch.store(now(), std::memory_order_release);
 }
 
@@ -297,13 +297,13 @@ Node* Session::canonical(Base* base) {
   if (base->same != nullptr) {
     result = canonical(base->same);
   } else if (base->sort != Base::Sort::name) {
-    Node* of = canonical(base->of);
-    Node* by = canonical(base->by);
-    if (of != base->of || by != base->by) {
-      result = base->sort == Base::Sort::quotient  ? divide(base->how, of, by)
-               : base->sort == Base::Sort::sum     ? sum(of, by)
-               : base->sort == Base::Sort::product ? product(of, by)
-                                                   : multiple(of, base->times);
+    Node* left = canonical(base->of);
+    Node* right = canonical(base->by);
+    if (left != base->of || right != base->by) {
+      result = base->sort == Base::Sort::quotient  ? divide(base->how, left, right)
+               : base->sort == Base::Sort::sum     ? sum(left, right)
+               : base->sort == Base::Sort::product ? product(left, right)
+                                                   : multiple(left, base->times);
     }
   }
   // What was built just now may itself have been declared the same as something.

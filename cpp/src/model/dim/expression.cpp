@@ -56,8 +56,8 @@ Expression Expression::operator+(const Expression& other) const {
 
 Expression Expression::operator-(const Expression& other) const {
   Session session;
-  Node* taken = session.negative(session.canonical(other.element_));
-  return Expression(session.canonical(session.sum(session.canonical(element_), taken)));
+  Node* negation = session.negative(session.canonical(other.element_));
+  return Expression(session.canonical(session.sum(session.canonical(element_), negation)));
 }
 
 Expression Expression::operator*(const Expression& other) const {
@@ -93,7 +93,8 @@ bool Expression::operator==(  // NOLINT(bugprone-exception-escape)
 }
 
 std::int64_t Expression::hash() const {
-  if (const std::int64_t known = element_->key.load(std::memory_order_relaxed); known != 0) return known;
+  if (const std::int64_t memo_key = element_->key.load(std::memory_order_relaxed); memo_key != 0)
+    return memo_key;
   Session session;
   const std::int64_t key = session.key_of(session.canonical(element_));
   element_->key.store(key, std::memory_order_relaxed);
@@ -108,7 +109,7 @@ std::uint64_t Expression::epoch() noexcept {
   return dims::now();
 }
 
-Expression Expression::reduced() const {
+Expression Expression::normal_form() const {
   if (element_->epoch.load(std::memory_order_acquire) == dims::now() && element_->canon == element_)
     return *this;
   Session session;
@@ -116,15 +117,15 @@ Expression Expression::reduced() const {
 }
 
 bool Expression::is_static() const {
-  return reduced().element_->facts.is_static;
+  return normal_form().element_->facts.is_static;
 }
 
 std::int64_t Expression::size() const {
-  return std::max<std::int64_t>(reduced().element_->facts.size, 0);
+  return std::max<std::int64_t>(normal_form().element_->facts.size, 0);
 }
 
 DimKind Expression::kind() const {
-  const Expression x = reduced();
+  const Expression x = normal_form();
   const Base* base = dims::lone_base(x.element_);
   if (base != nullptr && base->sort == Base::Sort::name) return base->kind;
   if (x.element_->facts.has_batch) return DimKind::spatial;
@@ -132,17 +133,17 @@ DimKind Expression::kind() const {
 }
 
 bool Expression::is_generator() const {
-  const Expression x = reduced();
+  const Expression x = normal_form();
   const Base* base = dims::lone_base(x.element_);
   return base != nullptr && base->sort == Base::Sort::name;
 }
 
 std::string Expression::text() const {
-  return dims::text_of(reduced().element_);
+  return dims::text_of(normal_form().element_);
 }
 
 std::vector<Term> Expression::terms() const {
-  const Expression x = reduced();
+  const Expression x = normal_form();
   std::vector<Term> terms;
   terms.reserve(static_cast<std::size_t>(x.element_->count));
   Session session;
@@ -157,7 +158,7 @@ std::vector<Term> Expression::terms() const {
 }
 
 Generator Expression::generator() const {
-  const Expression x = reduced();
+  const Expression x = normal_form();
   const Base* base = dims::lone_base(x.element_);
   if (base == nullptr || base->sort != Base::Sort::name)
     throw Error(Fault::value, dims::in_quotes(text()) + " is no name");
@@ -165,7 +166,7 @@ Generator Expression::generator() const {
 }
 
 Opaque Expression::opaque() const {
-  const Expression x = reduced();
+  const Expression x = normal_form();
   const Base* base = dims::lone_base(x.element_);
   if (base == nullptr || base->sort == Base::Sort::name)
     throw Error(Fault::value, dims::in_quotes(text()) + " is no quotient");
@@ -174,30 +175,30 @@ Opaque Expression::opaque() const {
 }
 
 std::vector<Expression> Expression::generators() const {
-  const Expression x = reduced();
+  const Expression x = normal_form();
   std::vector<Base*> names;
   dims::names_of(x.element_, names);
-  std::vector<Expression> found;
-  found.reserve(names.size());
+  std::vector<Expression> result;
+  result.reserve(names.size());
   Session session;
-  for (Base* base : names) found.push_back(Expression(session.lone(base)));
-  return found;
+  for (Base* base : names) result.push_back(Expression(session.lone(base)));
+  return result;
 }
 
 namespace dims {
 namespace {
 
-void names_of(const Node* x, std::vector<Base*>& names, std::unordered_set<const Node*>& seen) {
-  if (!seen.insert(x).second) return;
+void names_of(const Node* x, std::vector<Base*>& names, std::unordered_set<const Node*>& visits) {
+  if (!visits.insert(x).second) return;
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
     if (run.base->sort == Base::Sort::name) {
       if (std::find(names.begin(), names.end(), run.base) == names.end()) names.push_back(run.base);
     } else {
-      names_of(run.base->of, names, seen);
-      names_of(run.base->by, names, seen);
+      names_of(run.base->of, names, visits);
+      names_of(run.base->by, names, visits);
     }
-    names_of(run.tail, names, seen);
+    names_of(run.tail, names, visits);
   }
 }
 
@@ -291,8 +292,8 @@ void write(const Node* x, std::string& out) {
 }  // namespace
 
 void names_of(const Node* x, std::vector<Base*>& names) {
-  std::unordered_set<const Node*> seen;
-  names_of(x, names, seen);
+  std::unordered_set<const Node*> visits;
+  names_of(x, names, visits);
 }
 
 std::string text_of(const Node* x) {

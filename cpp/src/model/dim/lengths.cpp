@@ -7,7 +7,7 @@
 
 #include "positions.hpp"
 #include "table.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 
@@ -58,9 +58,9 @@ std::optional<Scratch<std::int64_t>> places_in(const Shape& from, const Shape& t
   const auto is_same = [](const Axis& x, const Axis& y) { return x.dim.expression() == y.dim.expression(); };
   if (std::equal(from.axes().begin(), from.axes().end(), to.axes().begin(), to.axes().end(), is_same))
     return {};
-  std::vector<std::size_t> here;
-  for (const Axis& axis : to.axes()) here.push_back(from.find(axis));
-  return dims::places_of(from.steps(), to.steps(), here);
+  std::vector<std::size_t> indices;
+  for (const Axis& axis : to.axes()) indices.push_back(from.find(axis));
+  return dims::places_of(from.steps(), to.steps(), indices);
 }
 
 /// Numbers for each position, or one for all.
@@ -69,7 +69,7 @@ struct Value {
   std::int64_t one = 0;
   Numbers all;
 
-  [[nodiscard]] std::int64_t at(std::int64_t i) const { return is_one ? one : all[z(i)]; }
+  [[nodiscard]] std::int64_t entry(std::int64_t i) const { return is_one ? one : all[z(i)]; }
 };
 
 /// Works an expression out, for all positions at once.
@@ -103,8 +103,8 @@ class Evaluation {
     if (base->sort == Base::Sort::multiple)
       return combine(of(base->of), {true, base->times, {}}, checked_mul);
     const bool is_ceil = base->how == Division::ceil_right || base->how == Division::ceil_left;
-    const Value of_quotient = of(base->of);
-    return combine(of_quotient, of(base->by), [&](std::int64_t a, std::int64_t b, std::int64_t& out) {
+    const Value dividend = of(base->of);
+    return combine(dividend, of(base->by), [&](std::int64_t a, std::int64_t b, std::int64_t& out) {
       a = std::max<std::int64_t>(a, 0);
       if (b <= 0) {
         throw Error(Fault::value, "divisor",
@@ -129,7 +129,7 @@ class Evaluation {
     out.all.resize(z(count_));
     for (std::int64_t i = 0; i < count_; ++i) {
       row_ = i;
-      check(op(a.at(i), b.at(i), out.all[z(i)]));
+      check(op(a.entry(i), b.entry(i), out.all[z(i)]));
     }
     return out;
   }
@@ -156,7 +156,7 @@ std::shared_ptr<const Binding> binding_of(const std::shared_ptr<const Bindings>&
     if (base_of(binding->name) == base) return binding;
   }
   for (const auto& binding : *bindings) {
-    if (dims::lone_base(binding->name.reduced().element()) == base) return binding;
+    if (dims::lone_base(binding->name.normal_form().element()) == base) return binding;
   }
   return nullptr;
 }
@@ -184,10 +184,10 @@ void check_same(const Binding& a, const Binding& b) {
   for (std::size_t k = 0; k < a.over.size(); ++k) check_same_lengths(a.over[k], b.over[k]);
 }
 
-using Shared = std::shared_ptr<const Bindings>;
+using BindingsRef = std::shared_ptr<const Bindings>;
 
 /// Those of both. Where a name has two bindings they have to be the same, or the first is taken.
-Shared merged(const Shared& a, const Shared& b, bool is_checked = true) {
+BindingsRef merge(const BindingsRef& a, const BindingsRef& b, bool is_checked = true) {
   if (a == b || b == nullptr || b->empty()) return a;
   if (a == nullptr || a->empty()) return b;
   Bindings all;
@@ -211,12 +211,12 @@ Shared merged(const Shared& a, const Shared& b, bool is_checked = true) {
   return is_first ? a : std::make_shared<const Bindings>(std::move(all));
 }
 
-Shared just(std::shared_ptr<const Binding> binding) {
+BindingsRef just(std::shared_ptr<const Binding> binding) {
   return std::make_shared<const Bindings>(Bindings{std::move(binding)});
 }
 
 /// The names in x that nothing is known of in place of their lengths.
-const Base* unknown_in(const Node* x, const Shared& bindings) {
+const Base* unknown_in(const Node* x, const BindingsRef& bindings) {
   std::vector<Base*> names;
   dims::names_of(x, names);
   for (const Base* base : names) {
@@ -227,10 +227,10 @@ const Base* unknown_in(const Node* x, const Shared& bindings) {
 }
 
 /// What binds an expression as a whole, whatever its names are bound to; or null.
-const Binding* whole_binding(const Node* x, const Shared& bindings) {
+const Binding* whole_binding(const Node* x, const BindingsRef& bindings) {
   if (bindings == nullptr) return nullptr;
   for (const auto& binding : *bindings) {
-    if (binding->name.element() == x || binding->name.reduced().element() == x) return binding.get();
+    if (binding->name.element() == x || binding->name.normal_form().element() == x) return binding.get();
   }
   return nullptr;
 }
@@ -241,34 +241,34 @@ DimValues bound_values(const Binding& binding) {
 }
 
 /// The names that numbers are needed of.
-void needed_by(const Node* x, const Shared& bindings, std::vector<const Base*>& found) {
+void needed_by(const Node* x, const BindingsRef& bindings, std::vector<const Base*>& bases) {
   std::vector<Base*> names;
   dims::names_of(x, names);
   for (const Base* base : names) {
-    if (base->facts.is_static || std::find(found.begin(), found.end(), base) != found.end()) continue;
+    if (base->facts.is_static || std::find(bases.begin(), bases.end(), base) != bases.end()) continue;
     if (binding_of(bindings, base) != nullptr) {
-      found.push_back(base);
+      bases.push_back(base);
     } else if (base->origin != nullptr) {
-      needed_by(base->origin, bindings, found);
+      needed_by(base->origin, bindings, bases);
     }
   }
 }
 
 }  // namespace
 
-void Expression::unite(const Expression& a, const Expression& b, const Shared& lengths) {
-  std::shared_ptr<const Bindings> before;  // goes with the table unlocked
+void Expression::unite(const Expression& a, const Expression& b, const BindingsRef& lengths) {
+  std::shared_ptr<const Bindings> previous;  // goes with the table unlocked
   Session session;
-  Session::Known known{{}, lengths};
+  Session::Knowledge known{{}, lengths};
   if (lengths != nullptr) {
     for (const auto& binding : *lengths) known.bound.push_back(dims::lone_base(binding->name.element()));
   }
   session.unite(a.element_, b.element_, known);
-  for (const Expression& each : {std::cref(a), std::cref(b)}) {
-    Base* base = dims::lone_base(each.element_);
+  for (const Expression& side : {std::cref(a), std::cref(b)}) {
+    Base* base = dims::lone_base(side.element_);
     if (base == nullptr || base->same == nullptr || lengths == nullptr) continue;
     if (base->lengths != lengths) {
-      before = std::exchange(base->lengths, lengths);
+      previous = std::exchange(base->lengths, lengths);
       dims::begin_epoch();  // what was worked out of the former ones is out of date
     }
     break;
@@ -283,28 +283,28 @@ void check_same_lengths(const Dim& a, const Dim& b) {
   if (x.lengths != nullptr && x.lengths == y.lengths) return;
   const auto same_dim = [](const Dim& p, const Dim& q) { return p.expression() == q.expression(); };
   const bool is_one = a.expression() == b.expression();
-  const std::string both = is_one ? dims::in_quotes(a) : dims::in_quotes(a) + " and " + dims::in_quotes(b);
+  const std::string pair = is_one ? dims::in_quotes(a) : dims::in_quotes(a) + " and " + dims::in_quotes(b);
   const std::string sides = is_one ? " in one and the other" : "";
   if (!std::equal(x.over.begin(), x.over.end(), y.over.begin(), y.over.end(), same_dim)) {
-    throw LengthMismatch(is_one ? "the lengths of " + both + " are over other dims in one than in the other"
-                                : both + " have lengths over other dims");
+    throw LengthMismatch(is_one ? "the lengths of " + pair + " are over other dims in one than in the other"
+                                : pair + " have lengths over other dims");
   }
   Level keep_x;
   Level keep_y;
   const std::int64_t* from = numbers_of(x, keep_x);
   const std::int64_t* to = numbers_of(y, keep_y);
   if (count_of(x) != count_of(y)) {
-    throw LengthMismatch(both + (is_one ? " has" : " have") + " lengths for " + std::to_string(count_of(x)) +
+    throw LengthMismatch(pair + (is_one ? " has" : " have") + " lengths for " + std::to_string(count_of(x)) +
                          " and for " + std::to_string(count_of(y)) + " rows" + sides);
   }
   for (std::int64_t i = 0; i < count_of(x); ++i) {
     if (from[i] == to[i]) continue;
     if (is_one) {
       const std::string row = x.over.empty() ? "" : "row " + std::to_string(i) + " of ";
-      throw LengthMismatch(row + both + " has length " + std::to_string(from[i]) + " in one and " +
+      throw LengthMismatch(row + pair + " has length " + std::to_string(from[i]) + " in one and " +
                            std::to_string(to[i]) + " in the other");
     }
-    std::string text = both;
+    std::string text = pair;
     text.append(" have lengths ")
         .append(std::to_string(from[i]))
         .append(" and ")
@@ -324,8 +324,8 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
     // Others may be over it, and say how many there are.
     for (const Dim& other : over) {
       if (!other.is_defined()) continue;
-      for (const Dim& above : other.values().over) {
-        if (above.expression() == dim.expression()) dim = above;
+      for (const Dim& parent : other.values().over) {
+        if (parent.expression() == dim.expression()) dim = parent;
       }
       if (dim.is_defined()) break;
     }
@@ -359,76 +359,76 @@ Dim Dim::scalar(const Expression& name, std::int64_t length) {
 /// Its own bindings, and for names that were declared the same as something what that was bound to then.
 std::shared_ptr<const Bindings> Dim::known() const {
   const Node* element = expression_.element();
-  if (expression_.reduced().element() == element) return bindings_;
+  if (expression_.normal_form().element() == element) return bindings_;
   std::vector<Base*> names;
   dims::names_of(element, names);
-  std::vector<Shared> more;
+  std::vector<BindingsRef> rest;
   {
     const Session session;
     for (std::size_t k = 0; k < names.size(); ++k) {
-      if (names[k]->lengths != nullptr) more.push_back(names[k]->lengths);
+      if (names[k]->lengths != nullptr) rest.push_back(names[k]->lengths);
       if (names[k]->same != nullptr) dims::names_of(names[k]->same, names);
     }
   }
-  Shared all = bindings_;
-  for (const Shared& lengths : more) all = merged(all, lengths, false);
+  BindingsRef all = bindings_;
+  for (const BindingsRef& lengths : rest) all = merge(all, lengths, false);
   return all;
 }
 
 Dim Dim::operator+(const Dim& other) const {
-  return Dim(expression_ + other.expression_, merged(known(), other.known()));
+  return Dim(expression_ + other.expression_, merge(known(), other.known()));
 }
 Dim Dim::operator-(const Dim& other) const {
-  return Dim(expression_ - other.expression_, merged(known(), other.known()));
+  return Dim(expression_ - other.expression_, merge(known(), other.known()));
 }
 Dim Dim::operator*(const Dim& other) const {
-  return Dim(expression_ * other.expression_, merged(known(), other.known()));
+  return Dim(expression_ * other.expression_, merge(known(), other.known()));
 }
 Dim Dim::operator-() const {
   return Dim(-expression_, known());
 }
 Dim Dim::divide(Division how, const Dim& divisor) const {
-  return Dim(expression_.divide(how, divisor.expression_), merged(known(), divisor.known()));
+  return Dim(expression_.divide(how, divisor.expression_), merge(known(), divisor.known()));
 }
 
 void Dim::declare_same_as(const Dim& other) const {
   // What was taken over by a declaration gives way to the next one.
   const auto is_given = [](const Dim& dim) {
     return dim.expression_.is_static() ||
-           unknown_in(dim.expression_.reduced().element(), dim.bindings_) == nullptr ||
+           unknown_in(dim.expression_.normal_form().element(), dim.bindings_) == nullptr ||
            unknown_in(dim.expression_.element(), dim.bindings_) == nullptr;
   };
   const bool is_mine = is_given(*this);
   const bool is_others = is_given(other);
   if (is_mine && is_others) check_same_lengths(*this, other);
-  const Shared mine = known();
-  const Shared others = other.known();
+  const BindingsRef mine = known();
+  const BindingsRef others = other.known();
   const bool is_mine_first = is_mine && !is_others;
   Expression::unite(expression_, other.expression_,
-                    is_mine_first ? merged(mine, others, false) : merged(others, mine, false));
+                    is_mine_first ? merge(mine, others, false) : merge(others, mine, false));
 }
 
 Dim Dim::part(const Expression& expression) const {
   return Dim(expression, known());
 }
 
-Dim Dim::with(const Dim& other) const {
-  return Dim(expression_, merged(bindings_, other.bindings_));
+Dim Dim::merge_with(const Dim& other) const {
+  return Dim(expression_, merge(bindings_, other.bindings_));
 }
 
 bool Dim::is_defined() const {
   if (expression_.is_static()) return true;
-  const Shared bindings = known();
-  if (whole_binding(expression_.reduced().element(), bindings) != nullptr) return true;
-  if (unknown_in(expression_.reduced().element(), bindings) == nullptr) return true;
+  const BindingsRef bindings = known();
+  if (whole_binding(expression_.normal_form().element(), bindings) != nullptr) return true;
+  if (unknown_in(expression_.normal_form().element(), bindings) == nullptr) return true;
   return unknown_in(expression_.element(), bindings) == nullptr;
 }
 
 DimValues Dim::values() const {
-  const Shared bindings = known();
-  const Expression reduced = expression_.reduced();
-  const Node* element = reduced.element();
-  if (const Binding* whole = whole_binding(element, bindings); whole != nullptr) return bound_values(*whole);
+  const BindingsRef bindings = known();
+  const Expression normal = expression_.normal_form();
+  const Node* element = normal.element();
+  if (const Binding* match = whole_binding(element, bindings); match != nullptr) return bound_values(*match);
   if (const Base* unknown = unknown_in(element, bindings); unknown != nullptr) {
     // A name that was declared the same as what has no lengths keeps its own.
     if (unknown_in(expression_.element(), bindings) != nullptr) {
@@ -440,16 +440,16 @@ DimValues Dim::values() const {
   DimValues result;
   std::vector<const Base*> names;
   needed_by(element, bindings, names);
-  std::vector<std::shared_ptr<const Binding>> found;
+  std::vector<std::shared_ptr<const Binding>> bases;
   for (const Base* base : names) {
-    found.push_back(binding_of(bindings, base));
-    for (const Dim& dim : found.back()->over) {
-      const auto same = [&](const Dim& known) { return known.expression() == dim.expression(); };
-      const auto at = std::find_if(result.over.begin(), result.over.end(), same);
-      if (at == result.over.end()) {
+    bases.push_back(binding_of(bindings, base));
+    for (const Dim& dim : bases.back()->over) {
+      const auto has_name = [&](const Dim& known) { return known.expression() == dim.expression(); };
+      const auto entry = std::find_if(result.over.begin(), result.over.end(), has_name);
+      if (entry == result.over.end()) {
         result.over.push_back(dim);
       } else {
-        check_same_lengths(*at, dim);
+        check_same_lengths(*entry, dim);
       }
     }
   }
@@ -457,13 +457,13 @@ DimValues Dim::values() const {
   const std::int64_t count = positions->count(positions->rank());
   std::unordered_map<const Base*, Value> numbers;
   for (std::size_t k = 0; k < names.size(); ++k) {
-    const Level level = found[k]->lengths->level();
+    const Level level = bases[k]->lengths->level();
     Value value;
-    value.is_one = found[k]->over.empty();
+    value.is_one = bases[k]->over.empty();
     if (value.is_one) {
       value.one = level.view().length(0);
     } else {
-      const auto places = places_in(*positions, *over_shape(found[k]->over));
+      const auto places = places_in(*positions, *over_shape(bases[k]->over));
       value.all.resize(z(count));
       for (std::int64_t i = 0; i < count; ++i) {
         value.all[z(i)] = level.view().length(places ? (*places)[z(i)] : i);
@@ -476,7 +476,7 @@ DimValues Dim::values() const {
   result.is_rectangle = is_rectangle(*positions);
   result.numbers.resize(z(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    result.numbers[z(i)] = std::max<std::int64_t>(value.at(i), 0);
+    result.numbers[z(i)] = std::max<std::int64_t>(value.entry(i), 0);
   }
   return result;
 }

@@ -12,11 +12,11 @@ using Step = Shape::Step;
 /// Goes through positions in their order, and writes a place for each.
 class Walk {
  public:
-  Walk(const std::vector<Step>& from, const std::vector<Step>& to, const std::vector<std::size_t>& here,
+  Walk(const std::vector<Step>& from, const std::vector<Step>& to, const std::vector<std::size_t>& axes,
        std::int64_t* out)
-      : from_(from), to_(to), here_(here), at_(from.size(), 0), out_(out) {
-    const auto last = std::find(here.begin(), here.end(), from.size() - 1);
-    inner_ = static_cast<std::size_t>(last - here.begin());
+      : from_(from), to_(to), axes_(axes), counters_(from.size(), 0), out_(out) {
+    const auto last = std::find(axes.begin(), axes.end(), from.size() - 1);
+    inner_ = static_cast<std::size_t>(last - axes.begin());
   }
 
   void go(std::size_t k, std::int64_t row) {
@@ -25,16 +25,16 @@ class Walk {
       write(n);
       return;
     }
-    const std::int64_t below = from_[k].first(row);
+    const std::int64_t start = from_[k].first(row);
     for (std::int64_t c = 0; c < n; ++c) {
-      at_[k] = c;
-      go(k + 1, below + c);
+      counters_[k] = c;
+      go(k + 1, start + c);
     }
   }
 
  private:
   [[nodiscard]] std::int64_t fold(std::int64_t place, std::size_t first, std::size_t end) const noexcept {
-    for (std::size_t q = first; q < end; ++q) place = to_[q].first(place) + at_[here_[q]];
+    for (std::size_t q = first; q < end; ++q) place = to_[q].first(place) + counters_[axes_[q]];
     return place;
   }
 
@@ -57,8 +57,8 @@ class Walk {
 
   const std::vector<Step>& from_;
   const std::vector<Step>& to_;
-  const std::vector<std::size_t>& here_;
-  std::vector<std::int64_t> at_;
+  const std::vector<std::size_t>& axes_;
+  std::vector<std::int64_t> counters_;
   std::size_t inner_ = 0;  ///< which of `to_` the innermost dim is
   std::int64_t* out_;
 };
@@ -66,14 +66,14 @@ class Walk {
 }  // namespace
 
 Scratch<std::int64_t> places_of(const std::vector<Step>& from, const std::vector<Step>& to,
-                                const std::vector<std::size_t>& here) {
+                                const std::vector<std::size_t>& axes) {
   std::int64_t count = 1;
   for (const Step& step : from) count = step.first(count);
   Scratch<std::int64_t> places(count);
   if (from.empty()) {
     places[0] = 0;
   } else {
-    Walk(from, to, here, places.data()).go(0, 0);
+    Walk(from, to, axes, places.data()).go(0, 0);
   }
   return places;
 }

@@ -23,8 +23,8 @@ class OwnLengths : public Lengths {
 };
 
 /// For each position of dims that count up by `from` the place among those that count up by `to`, of which
-/// each is one of the first: here[q] says which.
+/// each is one of the first: axes[q] says which.
 Scratch<std::int64_t> places_of(const std::vector<Shape::Step>& from, const std::vector<Shape::Step>& to,
-                                const std::vector<std::size_t>& here);
+                                const std::vector<std::size_t>& axes);
 
 }  // namespace varlen::dims

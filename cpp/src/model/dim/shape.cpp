@@ -7,7 +7,7 @@
 
 #include "positions.hpp"
 #include "table.hpp"
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen {
 
@@ -24,7 +24,7 @@ Key key_of(const std::vector<Axis>& axes) {
   Key key;
   key.reserve(axes.size() * 5);
   for (const Axis& axis : axes) {
-    key.push_back(as_key(axis.dim.expression().reduced().element()));
+    key.push_back(as_key(axis.dim.expression().normal_form().element()));
     key.push_back(axis.priority);
     if (axis.dim.bindings() != nullptr) {
       for (const auto& binding : *axis.dim.bindings()) {
@@ -40,7 +40,7 @@ Key key_of(const std::vector<Axis>& axes) {
 }
 
 /// The shapes that are alive.
-struct Known {
+struct Registry {
   std::mutex mutex;
   std::uint64_t epoch = 0;
   std::map<Key, std::weak_ptr<const Shape>> shapes;
@@ -48,14 +48,14 @@ struct Known {
 
   void sweep() {
     if (shapes.size() < sweep_at) return;
-    std::erase_if(shapes, [](const auto& each) { return each.second.expired(); });
+    std::erase_if(shapes, [](const auto& entry) { return entry.second.expired(); });
     sweep_at = std::max<std::size_t>(64, 2 * shapes.size());
   }
 };
 
-Known& known() {
-  static Known* const kept = new Known();  // shapes may outlive it
-  return *kept;
+Registry& registry() {
+  static Registry* const instance = new Registry();  // shapes may outlive it
+  return *instance;
 }
 
 bool is_same(const Dim& a, const Dim& b) {
@@ -66,7 +66,7 @@ bool is_same(const Dim& a, const Dim& b) {
 
 ShapeRef Shape::of(const std::vector<Axis>& axes, const char* argument) {
   const Key key = key_of(axes);
-  Known& all = known();
+  Registry& all = registry();
   const std::uint64_t epoch = Expression::epoch();
   // Nobody waits: in a forked child, the one that is at it may not exist.
   if (const std::unique_lock lock(all.mutex, std::try_to_lock); lock.owns_lock()) {
@@ -74,18 +74,18 @@ ShapeRef Shape::of(const std::vector<Axis>& axes, const char* argument) {
       all.shapes.clear();  // what was declared since may have made dims equal
       all.epoch = epoch;
     }
-    if (const auto at = all.shapes.find(key); at != all.shapes.end()) {
-      if (ShapeRef alive = at->second.lock(); alive != nullptr) return alive;
+    if (const auto index = all.shapes.find(key); index != all.shapes.end()) {
+      if (ShapeRef alive = index->second.lock(); alive != nullptr) return alive;
     }
   }
-  ShapeRef made(new Shape(axes, argument));
+  ShapeRef result(new Shape(axes, argument));
   const std::unique_lock lock(all.mutex, std::try_to_lock);
-  if (!lock.owns_lock() || all.epoch != epoch) return made;
+  if (!lock.owns_lock() || all.epoch != epoch) return result;
   all.sweep();
   std::weak_ptr<const Shape>& slot = all.shapes[key];
   if (ShapeRef alive = slot.lock(); alive != nullptr) return alive;
-  slot = made;
-  return made;
+  slot = result;
+  return result;
 }
 
 Shape::Shape(const std::vector<Axis>& axes, const char* argument) {
@@ -94,8 +94,8 @@ Shape::Shape(const std::vector<Axis>& axes, const char* argument) {
 }
 
 void Shape::add(const Axis& axis, const char* argument) {
-  for (const Axis& before : axes_) {
-    if (is_same(before.dim, axis.dim) && before.priority == axis.priority) {
+  for (const Axis& previous : axes_) {
+    if (is_same(previous.dim, axis.dim) && previous.priority == axis.priority) {
       throw Error(Fault::value, argument,
                   dims::in_quotes(axis.dim) + " is in it twice; tell them apart by copy(match_priority=1)");
     }
@@ -110,14 +110,14 @@ void Shape::add(const Axis& axis, const char* argument) {
     if (values.over.empty()) {
       extent = values.lengths == nullptr ? values.numbers[0] : values.lengths->level().total();
     } else {
-      for (const Dim& over : values.over) {
-        const std::size_t at = find({over, 0});
-        if (at == rank()) {
+      for (const Dim& parent : values.over) {
+        const std::size_t index = find({parent, 0});
+        if (index == rank()) {
           throw Error(Fault::value, argument,
-                      dims::in_quotes(axis.dim) + " has lengths over " + dims::in_quotes(over) +
+                      dims::in_quotes(axis.dim) + " has lengths over " + dims::in_quotes(parent) +
                           ", which has to come before it");
         }
-        check_same_lengths(axes_[at].dim, over);
+        check_same_lengths(axes_[index].dim, parent);
       }
       level = level_over(values);
       count = level->total();
@@ -142,14 +142,14 @@ Level Shape::level_over(const DimValues& values) const {
   const bool is_all = std::equal(values.over.begin(), values.over.end(), axes_.begin(), axes_.end(), fits);
   if (is_all && values.lengths != nullptr) return values.lengths->level();
   if (is_all) return Level::from_lengths(values.numbers.data(), std::ssize(values.numbers));
-  std::vector<Axis> over;
-  std::vector<std::size_t> here;
+  std::vector<Axis> parent;
+  std::vector<std::size_t> indices;
   for (const Dim& dim : values.over) {
-    over.push_back({dim});
-    here.push_back(find(over.back()));
+    parent.push_back({dim});
+    indices.push_back(find(parent.back()));
   }
-  const ShapeRef to = of(over);
-  const Scratch<std::int64_t> places = dims::places_of(steps(), to->steps(), here);
+  const ShapeRef to = of(parent);
+  const Scratch<std::int64_t> places = dims::places_of(steps(), to->steps(), indices);
   std::optional<Level> keep;
   const std::int64_t* numbers = values.numbers.data();
   if (values.lengths != nullptr) numbers = keep.emplace(values.lengths->level()).lengths();
@@ -158,30 +158,30 @@ Level Shape::level_over(const DimValues& values) const {
   return Level::from_lengths(lengths.data(), counts_.back());
 }
 
-std::vector<std::size_t> Shape::arranged(const std::vector<Axis>& axes, bool is_static_last) {
-  std::vector<std::vector<std::size_t>> over(axes.size());
+std::vector<std::size_t> Shape::arrange(const std::vector<Axis>& axes, bool is_static_last) {
+  std::vector<std::vector<std::size_t>> parent(axes.size());
   std::vector<char> is_ahead(axes.size(), 0);  // of a dim whose lengths differ
   for (std::size_t k = 0; k < axes.size(); ++k) {
     if (axes[k].dim.expression().is_static()) continue;
     const DimValues values = axes[k].dim.values();
     if (!values.over.empty()) is_ahead[k] = 1;
     for (const Dim& dim : values.over) {
-      const auto at =
+      const auto index =
           std::find_if(axes.begin(), axes.end(), [&](const Axis& x) { return is_same(x.dim, dim); });
-      if (at == axes.end()) {
+      if (index == axes.end()) {
         throw Error(Fault::value, "dims",
                     dims::in_quotes(axes[k].dim) + " has lengths over " + dims::in_quotes(dim) +
                         ", which is not among them");
       }
-      over[k].push_back(static_cast<std::size_t>(at - axes.begin()));
-      is_ahead[over[k].back()] = 1;
+      parent[k].push_back(static_cast<std::size_t>(index - axes.begin()));
+      is_ahead[parent[k].back()] = 1;
     }
   }
   std::vector<std::size_t> order;
   std::vector<char> is_placed(axes.size(), 0);
   const auto place = [&](auto& self, std::size_t k) -> void {
     if (std::exchange(is_placed[k], 1) != 0) return;
-    for (const std::size_t before : over[k]) self(self, before);
+    for (const std::size_t previous : parent[k]) self(self, previous);
     order.push_back(k);
   };
   const bool any = std::find(is_ahead.begin(), is_ahead.end(), 1) != is_ahead.end();
@@ -214,7 +214,7 @@ Level Shape::span(std::size_t first, std::size_t end) const {
     out[i] = i;
     for (std::size_t k = first; k < end; ++k) out[i] = step(k).first(out[i]);
   }
-  const Level level = Level::trusted(std::move(offsets));
+  const Level level = Level::trust(std::move(offsets));
   if (slot != nullptr) *slot = level;
   return level;
 }
@@ -234,13 +234,13 @@ std::size_t Shape::place_of(const Axis& axis) const noexcept {
 }
 
 std::size_t Shape::find(const Axis& axis) const noexcept {
-  std::size_t found = rank();
+  std::size_t best = rank();
   for (std::size_t k = 0; k < rank(); ++k) {
     if (!is_same(axes_[k].dim, axis.dim)) continue;
     if (axis.priority != 0 && axes_[k].priority == axis.priority) return k;
-    if (found == rank() || axes_[k].priority > axes_[found].priority) found = k;
+    if (best == rank() || axes_[k].priority > axes_[best].priority) best = k;
   }
-  return found;
+  return best;
 }
 
 }  // namespace varlen

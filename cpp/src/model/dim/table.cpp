@@ -10,7 +10,7 @@
 #include <random>
 #include <utility>
 
-#include "varlen/checked.hpp"
+#include "varlen/support/overflow.hpp"
 
 namespace varlen::dims {
 namespace {
@@ -23,7 +23,7 @@ std::uint64_t mix(std::uint64_t x) noexcept {
   return x ^ (x >> 32);
 }
 
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
+std::uint64_t hash_pair(std::uint64_t a, std::uint64_t b) noexcept {
   return mix(a * 0x9e3779b97f4a7c15U + b);
 }
 
@@ -42,22 +42,23 @@ struct Name {
   bool operator==(const Name&) const = default;
 };
 struct HashOfName {
-  std::size_t operator()(const Name& name) const noexcept { return mixed(name.high, name.low); }
+  std::size_t operator()(const Name& name) const noexcept { return hash_pair(name.high, name.low); }
 };
 
-struct Whole {
+struct Compound {
   Base::Sort sort;
   Division how;
   std::int64_t times;
   Node* of;
   Node* by;
-  bool operator==(const Whole&) const = default;
+  bool operator==(const Compound&) const = default;
 };
-struct HashOfWhole {
-  std::size_t operator()(const Whole& whole) const noexcept {
-    const auto kind = static_cast<std::uint64_t>(whole.sort) * 8 + static_cast<std::uint64_t>(whole.how);
-    return mixed(mixed(address(whole.of), address(whole.by)),
-                 kind + 64 * static_cast<std::uint64_t>(whole.times));
+struct HashOfCompound {
+  std::size_t operator()(const Compound& compound) const noexcept {
+    const auto kind =
+        static_cast<std::uint64_t>(compound.sort) * 8 + static_cast<std::uint64_t>(compound.how);
+    return hash_pair(hash_pair(address(compound.of), address(compound.by)),
+                     kind + 64 * static_cast<std::uint64_t>(compound.times));
   }
 };
 
@@ -66,7 +67,7 @@ struct Table {
   std::vector<Node*> buckets = std::vector<Node*>(1024, nullptr);
   std::int64_t count = 0;
   std::unordered_map<Name, Base*, HashOfName> names;
-  std::unordered_map<Whole, Base*, HashOfWhole> wholes;
+  std::unordered_map<Compound, Base*, HashOfCompound> compounds;
   std::vector<Node*> pending;
   std::vector<Base*> pending_bases;
   Node* zero = nullptr;
@@ -77,11 +78,11 @@ struct Table {
   /// Made once and never destroyed: dims may live longer than anything else of a process.
   static Table& get() {
     static Table& table = *[] {
-      auto* made = new Table;
-      made->zero = made->find(nullptr, 0, mix(0));
+      auto* node = new Table;
+      node->zero = node->find(nullptr, 0, mix(0));
       const Run unit{nullptr, nullptr, 1};
-      made->one = made->find(&unit, 1, hash_of(&unit, 1));
-      made->zero->refs = made->one->refs = 1;
+      node->one = node->find(&unit, 1, hash_of(&unit, 1));
+      node->zero->refs = node->one->refs = 1;
 #if !defined(_WIN32)
       // A child of a fork gives names that its parent does not give, and finds the table unlocked.
       pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
@@ -90,7 +91,7 @@ struct Table {
                        get().mutex.unlock();
                      });
 #endif
-      return made;
+      return node;
     }();
     return table;
   }
@@ -100,7 +101,7 @@ struct Table {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::uint64_t base = runs[i].base == nullptr ? 1 : runs[i].base->hash;
       const std::uint64_t tail = runs[i].tail == nullptr ? 2 : runs[i].tail->hash;
-      hash = mixed(hash ^ static_cast<std::uint64_t>(runs[i].times), mixed(base, tail));
+      hash = hash_pair(hash ^ static_cast<std::uint64_t>(runs[i].times), hash_pair(base, tail));
     }
     return hash;
   }
@@ -123,11 +124,11 @@ struct Table {
     const auto size = sizeof(Node) + static_cast<std::size_t>(n) * sizeof(Run);
     pending.reserve(pending.size() + 1);
     if (count >= std::ssize(buckets)) grow();
-    auto* made = new (::operator new(size)) Node;
-    made->hash = hash;
-    made->count = static_cast<std::int32_t>(n);
-    made->facts = facts;
-    std::uninitialized_copy_n(runs, n, made->runs());
+    auto* node = new (::operator new(size)) Node;
+    node->hash = hash;
+    node->count = static_cast<std::int32_t>(n);
+    node->facts = facts;
+    std::uninitialized_copy_n(runs, n, node->runs());
     bool is_settled = true;
     for (std::int64_t i = 0; i < n; ++i) {
       if (runs[i].base == nullptr) continue;
@@ -137,13 +138,13 @@ struct Table {
       is_settled = is_settled && runs[i].base->same == nullptr && is_settled_now(tail) &&
                    is_settled_now(runs[i].base->of) && is_settled_now(runs[i].base->by);
     }
-    made->canon.store(made, std::memory_order_relaxed);
-    made->epoch.store(is_settled ? now() : 0, std::memory_order_release);
-    made->next = std::exchange(bucket(hash), made);
-    made->is_pending = true;
-    pending.push_back(made);
+    node->canon.store(node, std::memory_order_relaxed);
+    node->epoch.store(is_settled ? now() : 0, std::memory_order_release);
+    node->next = std::exchange(bucket(hash), node);
+    node->is_pending = true;
+    pending.push_back(node);
     ++count;
-    return made;
+    return node;
   }
 
   static Facts facts_of(const Run* runs, std::int64_t n) {
@@ -185,9 +186,9 @@ struct Table {
   }
 
   void unlink(Node* element) noexcept {
-    Node** at = &bucket(element->hash);
-    while (*at != element) at = &(*at)->next;
-    *at = element->next;
+    Node** link = &bucket(element->hash);
+    while (*link != element) link = &(*link)->next;
+    *link = element->next;
     --count;
   }
 };
@@ -279,13 +280,13 @@ void Session::sweep(std::vector<std::shared_ptr<const void>>& dead) {
       table.names.erase({base->id.high, base->id.low});
       if (base->companion) dead.push_back(std::move(base->companion));
     } else {
-      table.wholes.erase({base->sort, base->how, base->times, base->of, base->by});
+      table.compounds.erase({base->sort, base->how, base->times, base->of, base->by});
     }
     if (base->lengths) dead.push_back(std::move(base->lengths));
-    for (Node* held : {base->of, base->by, base->same, base->origin.load()}) {
-      if (held != nullptr) drop(held);
+    for (Node* child : {base->of, base->by, base->same, base->origin.load()}) {
+      if (child != nullptr) drop(child);
     }
-    for (Node* held : base->keeps) drop(held);
+    for (Node* child : base->keeps) drop(child);
     delete base;
   }
 }
@@ -339,41 +340,41 @@ Base* Session::name(const Generator& what) {
   } else if (id == DimId{}) {
     id = {table.token, table.age + 2};
   }
-  const auto [at, is_new] = table.names.try_emplace({id.high, id.low}, nullptr);
+  const auto [link, is_new] = table.names.try_emplace({id.high, id.low}, nullptr);
   if (!is_new) {
-    const Base& known = *at->second;
-    const std::int64_t size = known.facts.is_static ? known.facts.size : -1;
-    if (size != what.size || known.kind != what.kind) {
-      throw Error(Fault::value, "the dim " + in_quotes(known.name) + " is known with another size or kind");
+    const Base& entry = *link->second;
+    const std::int64_t size = entry.facts.is_static ? entry.facts.size : -1;
+    if (size != what.size || entry.kind != what.kind) {
+      throw Error(Fault::value, "the dim " + in_quotes(entry.name) + " is known with another size or kind");
     }
-    return at->second;
+    return link->second;
   }
   try {
     table.pending_bases.reserve(table.pending_bases.size() + 1);
-    auto made = std::make_unique<Base>();
-    made->name = what.name;
-    made->kind = what.kind;
-    made->id = id;
-    made->age = ++table.age;
-    made->companion = what.companion;
-    made->hash = mixed(id.high, id.low);
-    made->facts = {what.size >= 0, what.kind == DimKind::batch, what.kind == DimKind::feature, 0,
+    auto node = std::make_unique<Base>();
+    node->name = what.name;
+    node->kind = what.kind;
+    node->id = id;
+    node->age = ++table.age;
+    node->companion = what.companion;
+    node->hash = hash_pair(id.high, id.low);
+    node->facts = {what.size >= 0, what.kind == DimKind::batch, what.kind == DimKind::feature, 0,
                    positive(what.size)};
-    made->is_pending = true;
-    at->second = made.release();
+    node->is_pending = true;
+    link->second = node.release();
   } catch (...) {
-    table.names.erase(at);
+    table.names.erase(link);
     throw;
   }
-  table.pending_bases.push_back(at->second);
-  return at->second;
+  table.pending_bases.push_back(link->second);
+  return link->second;
 }
 
 Node* Session::opaque(Base::Sort sort, Node* of, Node* by, std::int64_t times, Division how) {
   Table& table = Table::get();
-  const Whole whole{sort, how, times, of, by};
-  const auto found = table.wholes.find(whole);
-  if (found != table.wholes.end()) return lone(found->second);
+  const Compound compound{sort, how, times, of, by};
+  const auto match = table.compounds.find(compound);
+  if (match != table.compounds.end()) return lone(match->second);
   const Facts& x = of->facts;
   const Facts& y = by->facts;
   Facts facts{x.is_static && y.is_static, x.has_batch || y.has_batch, x.has_feature || y.has_feature,
@@ -395,20 +396,20 @@ Node* Session::opaque(Base::Sort sort, Node* of, Node* by, std::int64_t times, D
     if (!fits) refuse_overflow("the size");
   }
   table.pending_bases.reserve(table.pending_bases.size() + 1);
-  auto made = std::make_unique<Base>();
-  made->sort = sort;
-  made->how = how;
-  made->times = times;
-  made->of = of;
-  made->by = by;
-  made->age = ++table.age;
-  made->hash = mixed(HashOfWhole{}(whole), of->hash ^ by->hash);
-  made->facts = facts;
-  made->is_pending = true;
-  table.wholes.emplace(whole, made.get());
+  auto node = std::make_unique<Base>();
+  node->sort = sort;
+  node->how = how;
+  node->times = times;
+  node->of = of;
+  node->by = by;
+  node->age = ++table.age;
+  node->hash = hash_pair(HashOfCompound{}(compound), of->hash ^ by->hash);
+  node->facts = facts;
+  node->is_pending = true;
+  table.compounds.emplace(compound, node.get());
   keep(of);
   keep(by);
-  Base* base = made.release();
+  Base* base = node.release();
   table.pending_bases.push_back(base);
   return lone(base);
 }

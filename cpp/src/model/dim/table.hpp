@@ -152,11 +152,11 @@ class Session {
   Node* without_left(Node* x, Node* y);
 
   /// What is known of lengths when two are declared the same.
-  struct Known {
+  struct Knowledge {
     std::vector<Base*> bound;
     std::shared_ptr<const Bindings> lengths;
   };
-  void unite(Node* a, Node* b, const Known& known);
+  void unite(Node* a, Node* b, const Knowledge& knowledge);
 
   /// The hash of a canonical element.
   std::int64_t key_of(const Node* x) const;
@@ -172,10 +172,10 @@ class Session {
   void sweep(std::vector<std::shared_ptr<const void>>& dead);
 
   void settle(Node* x, Node* result);
-  bool isolate(Node* a, Node* b, const Known& known);
-  bool freeze(Node* a, Node* b, const Known& known);
+  bool isolate(Node* a, Node* b, const Knowledge& knowledge);
+  bool freeze(Node* a, Node* b, const Knowledge& knowledge);
   bool holds(Node* a, Node* b);
-  void stand_for(Base* base, Node* value, const Known& known);
+  void stand_for(Base* base, Node* value, const Knowledge& knowledge);
   void forget(Base* base);
 };
 

@@ -13,42 +13,42 @@
 namespace varlen::dims {
 namespace {
 
-bool contains(const Node* x, const Base* base, std::unordered_set<const Node*>& seen) {
-  if (!seen.insert(x).second) return false;
+bool contains(const Node* x, const Base* base, std::unordered_set<const Node*>& visits) {
+  if (!visits.insert(x).second) return false;
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
-    if (run.base == base || contains(run.tail, base, seen)) return true;
+    if (run.base == base || contains(run.tail, base, visits)) return true;
     if (run.base->of != nullptr &&
-        (contains(run.base->of, base, seen) || contains(run.base->by, base, seen))) {
+        (contains(run.base->of, base, visits) || contains(run.base->by, base, visits))) {
       return true;
     }
   }
   return false;
 }
 
-bool contains_within(const Base* whole, const Base* base) {
-  return whole->of != nullptr && (contains(whole->of, base) || contains(whole->by, base));
+bool contains_within(const Base* compound, const Base* base) {
+  return compound->of != nullptr && (contains(compound->of, base) || contains(compound->by, base));
 }
 
 /// The quotients of x that base is in, outermost only; false where it stands outside of quotients too.
-bool quotients_with(const Node* x, const Base* base, std::vector<Base*>& found) {
+bool quotients_with(const Node* x, const Base* base, std::vector<Base*>& matches) {
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
-    if (run.base == base || !quotients_with(run.tail, base, found)) return false;
-    const bool is_new = std::find(found.begin(), found.end(), run.base) == found.end();
-    if (is_new && contains_within(run.base, base)) found.push_back(run.base);
+    if (run.base == base || !quotients_with(run.tail, base, matches)) return false;
+    const bool is_new = std::find(matches.begin(), matches.end(), run.base) == matches.end();
+    if (is_new && contains_within(run.base, base)) matches.push_back(run.base);
   }
   return true;
 }
 
-Node* with(Session& session, Node* x, const std::vector<std::pair<Base*, Base*>>& others) {
+Node* substitute(Session& session, Node* x, const std::vector<std::pair<Base*, Base*>>& others) {
   Node* result = session.zero();
   for (const Run& run : *x) {
     Node* term = session.one();
     if (run.base != nullptr) {
       Base* base = run.base;
       for (const auto& [from, to] : others) base = base == from ? to : base;
-      term = session.product(session.lone(base), with(session, run.tail, others));
+      term = session.product(session.lone(base), substitute(session, run.tail, others));
     }
     result = session.sum(result, session.multiple(term, run.times));
   }
@@ -69,8 +69,8 @@ bool takes(const Base* base, const Node* value, bool is_bound) {
 }  // namespace
 
 bool contains(const Node* x, const Base* base) {
-  std::unordered_set<const Node*> seen;
-  return contains(x, base, seen);
+  std::unordered_set<const Node*> visits;
+  return contains(x, base, visits);
 }
 
 std::int64_t Session::key_of(const Node* x) const {
@@ -81,11 +81,11 @@ std::int64_t Session::key_of(const Node* x) const {
   return static_cast<std::int64_t>((size + 1) * 0x9e3779b97f4a7c15U >> 2);
 }
 
-void Session::stand_for(Base* base, Node* value, const Known& known) {
+void Session::stand_for(Base* base, Node* value, const Knowledge& knowledge) {
   keep(value);
   keep(lone(base));  // a quotient is found again by what it is of, if nobody holds it now
   base->same = value;
-  base->lengths = known.lengths;
+  base->lengths = knowledge.lengths;
   begin_epoch();
 }
 
@@ -102,9 +102,9 @@ bool Session::holds(Node* a, Node* b) {
   try {
     if (canonical(a) != canonical(b)) return false;
     for (Node* x : all_elements()) {
-      const Node* reduced = canonical(x);
+      const Node* canon = canonical(x);
       const std::int64_t key = x->key.load(std::memory_order_relaxed);
-      if (key != 0 && key != key_of(reduced)) return false;
+      if (key != 0 && key != key_of(canon)) return false;
     }
   } catch (const Error&) {
     return false;
@@ -112,14 +112,14 @@ bool Session::holds(Node* a, Node* b) {
   return true;
 }
 
-bool Session::isolate(Node* a, Node* b, const Known& known) {
+bool Session::isolate(Node* a, Node* b, const Knowledge& knowledge) {
   Node* rest = sum(canonical(a), negative(canonical(b)));
   struct Choice {
     std::array<std::uint64_t, 3> rank;
     const Run* run;
   };
   const auto is_bound = [&](const Base* base) {
-    return std::find(known.bound.begin(), known.bound.end(), base) != known.bound.end();
+    return std::find(knowledge.bound.begin(), knowledge.bound.end(), base) != knowledge.bound.end();
   };
   std::vector<Choice> choices;
   for (const Run& run : *rest) {
@@ -137,15 +137,15 @@ bool Session::isolate(Node* a, Node* b, const Known& known) {
   }
   std::sort(choices.begin(), choices.end(), [](const Choice& x, const Choice& y) { return x.rank < y.rank; });
   for (const Choice& choice : choices) {
-    Word before;
-    Word after;
-    for (const Run* run = rest->begin(); run != choice.run; ++run) before.push(*run);
-    for (const Run* run = choice.run + 1; run != rest->end(); ++run) after.push(*run);
+    Word prefix;
+    Word suffix;
+    for (const Run* run = rest->begin(); run != choice.run; ++run) prefix.push(*run);
+    for (const Run* run = choice.run + 1; run != rest->end(); ++run) suffix.push(*run);
     // before + name + after is 0
-    Node* value = sum(negative(intern(before.runs())), negative(intern(after.runs())));
-    if (choice.run->times < 0) value = sum(intern(after.runs()), intern(before.runs()));
+    Node* value = sum(negative(intern(prefix.runs())), negative(intern(suffix.runs())));
+    if (choice.run->times < 0) value = sum(intern(suffix.runs()), intern(prefix.runs()));
     if (!takes(choice.run->base, value, is_bound(choice.run->base))) continue;
-    stand_for(choice.run->base, value, known);
+    stand_for(choice.run->base, value, knowledge);
     if (holds(a, b)) {
       // A name is as good as who holds it; a quotient is found again by its parts, and so it stays.
       if (choice.run->base->sort == Base::Sort::name) drop(lone(choice.run->base));
@@ -156,7 +156,7 @@ bool Session::isolate(Node* a, Node* b, const Known& known) {
   return false;
 }
 
-bool Session::freeze(Node* a, Node* b, const Known& known) {
+bool Session::freeze(Node* a, Node* b, const Knowledge& knowledge) {
   Base* name = lone_base(canonical(a));
   Node* y = canonical(b);
   std::vector<Base*> quotients;
@@ -167,9 +167,9 @@ bool Session::freeze(Node* a, Node* b, const Known& known) {
     const std::int64_t size = quotient->facts.is_static ? quotient->facts.size : -1;
     others.emplace_back(quotient, this->name({text_of(lone(quotient)), kind, size, {}, nullptr}));
   }
-  Node* value = with(*this, y, others);
+  Node* value = substitute(*this, y, others);
   if (!takes(name, value, false)) return false;
-  stand_for(name, value, known);
+  stand_for(name, value, knowledge);
   std::vector<Base*> standing{name};
   const auto parts_fit = [&] {
     try {
@@ -177,7 +177,7 @@ bool Session::freeze(Node* a, Node* b, const Known& known) {
         Base* base = lone_base(canonical(lone(quotient)));
         if (base == part) continue;
         if (base == nullptr || base->sort != Base::Sort::quotient) return false;
-        stand_for(base, lone(part), known);
+        stand_for(base, lone(part), knowledge);
         standing.push_back(base);
       }
       return std::all_of(others.begin(), others.end(), [&](const auto& other) {
@@ -198,13 +198,13 @@ bool Session::freeze(Node* a, Node* b, const Known& known) {
   return true;
 }
 
-void Session::unite(Node* a, Node* b, const Known& known) {
+void Session::unite(Node* a, Node* b, const Knowledge& knowledge) {
   Node* x = canonical(a);
   Node* y = canonical(b);
   if (x == y) return;
-  const std::string both = in_quotes(text_of(x)) + " and " + in_quotes(text_of(y));
+  const std::string names = in_quotes(text_of(x)) + " and " + in_quotes(text_of(y));
   if (x->facts.is_static && y->facts.is_static && size_of(x) != size_of(y)) {
-    throw LengthMismatch(both + " have sizes " + std::to_string(size_of(x)) + " and " +
+    throw LengthMismatch(names + " have sizes " + std::to_string(size_of(x)) + " and " +
                          std::to_string(size_of(y)));
   }
   if (x->count == 1 && y->count == 1 && x->runs()->base != nullptr && y->runs()->base != nullptr &&
@@ -212,8 +212,8 @@ void Session::unite(Node* a, Node* b, const Known& known) {
     const Run& p = *x->runs();
     const Run& q = *y->runs();
     if (p.tail == q.tail && (p.tail != one() || p.times != 1))
-      return unite(lone(p.base), lone(q.base), known);
-    if (p.base == q.base && p.tail != one() && q.tail != one()) return unite(p.tail, q.tail, known);
+      return unite(lone(p.base), lone(q.base), knowledge);
+    if (p.base == q.base && p.tail != one() && q.tail != one()) return unite(p.tail, q.tail, knowledge);
   }
   // A name that is made of itself is solved for its quotients, and for nothing else.
   const auto is_within = [](const Node* name, const Node* other) {
@@ -221,9 +221,9 @@ void Session::unite(Node* a, Node* b, const Known& known) {
     return base != nullptr && contains(other, base);
   };
   const bool is_circular = is_within(x, y) || is_within(y, x);
-  if (is_circular ? freeze(x, y, known) || freeze(y, x, known) : isolate(x, y, known)) return;
+  if (is_circular ? freeze(x, y, knowledge) || freeze(y, x, knowledge) : isolate(x, y, knowledge)) return;
   throw Error(Fault::value,
-              both +
+              names +
                   " cannot be declared the same: no name in them can stand for the rest, without "
                   "standing for itself or getting another size than it has");
 }

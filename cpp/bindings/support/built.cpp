@@ -1,7 +1,0 @@
-#include "built.hpp"
-
-namespace varlen::bindings {
-
-const char* const kCudaState = VARLEN_CUDA_STATE;
-
-}  // namespace varlen::bindings
