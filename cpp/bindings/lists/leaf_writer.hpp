@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "support/ndarray.hpp"
-#include "varlen/support/numbers.hpp"
+#include "varlen/numbers.hpp"
 
 namespace varlen::bindings {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "varlen/support/numbers.hpp"
+#include "varlen/numbers.hpp"
 
 namespace varlen::bindings {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "varlen/model/error.hpp"
-#include "varlen/support/numbers.hpp"
+#include "varlen/numbers.hpp"
 
 namespace varlen {
 namespace {

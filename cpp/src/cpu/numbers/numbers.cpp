@@ -1,4 +1,4 @@
-#include "varlen/support/numbers.hpp"
+#include "varlen/numbers.hpp"
 
 #include <algorithm>
 #include <bit>
