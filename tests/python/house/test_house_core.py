@@ -25,7 +25,7 @@ from house import (
 from varlen import _core, _hooks
 
 # Kernels that other kernels call, with no binding of their own.
-INSIDE = {"host", "layout", "numbers", "offsets", "pieces", "within"}
+INSIDE = {"host", "layout", "numbers", "offsets", "pieces", "sequence"}
 # Rooms of bindings that are no noun.
 TOOLS = {"module", "support"}
 # The pool starts threads, so it allocates; a thread that cannot be started is an exception, caught at once.

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "tables.hpp"
-#include "varlen/sequence_op.hpp"
+#include "varlen/sequence.hpp"
 
 namespace varlen {
 namespace {

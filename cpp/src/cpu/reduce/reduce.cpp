@@ -2,7 +2,7 @@
 
 #include "support/dispatch.hpp"
 #include "tables.hpp"
-#include "varlen/sequence_op.hpp"
+#include "varlen/sequence.hpp"
 
 namespace varlen {
 namespace {

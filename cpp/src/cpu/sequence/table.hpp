@@ -21,7 +21,7 @@
 #include "varlen/cast.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
-#include "varlen/sequence_op.hpp"
+#include "varlen/sequence.hpp"
 #include "varlen/views.hpp"
 
 namespace varlen {

@@ -1,7 +1,7 @@
 #include "varlen/softmax.hpp"
 
 #include "varlen/cast.hpp"
-#include "varlen/sequence_op.hpp"
+#include "varlen/sequence.hpp"
 
 namespace varlen {
 

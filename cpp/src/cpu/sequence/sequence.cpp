@@ -1,4 +1,4 @@
-#include "varlen/sequence_op.hpp"
+#include "varlen/sequence.hpp"
 
 #include "table.hpp"
 
