@@ -1,4 +1,4 @@
-"""The first and the last step of `varlen.sequence`."""
+"""The first and the last step of `varlen.sequence`, and running numbers of `varlen.dims`."""
 
 from __future__ import annotations
 
@@ -66,4 +66,105 @@ STEPS = (
     _step("last", "array([1, 0, 4])"),
     _gradient_face("first", "array([5., 0.])"),
     _gradient_face("last", "array([0., 5.])"),
+)
+
+
+def _scan_face(
+    name: str,
+    summary: str,
+    x: str,
+    exclusive: str,
+    returns: str,
+    options: str,
+    gives: str,
+    texts: dict[str, str] | None = None,
+    raises: dict[str, str] | None = None,
+    extra: str = "",
+    notes: str = "",
+) -> Face:
+    is_sum = name in ("sum", "prod")
+    words = ("exclusive", "reverse", "out_shape", *(["dtype", "overflow"] if is_sum else []))
+    sum_options = ', dtype: Any = None, overflow: str = "wrap"' if is_sum else ""
+    first, last = ("axis", "reverse, out_shape, dtype, overflow") if x else ("x, axis", "reverse, out_shape")
+    return Face(
+        f"cum{name}",
+        'x: Data[Any], axis: Axis = "T", *, exclusive: bool = False, reverse: bool = False, '
+        f"out_shape: OutShape | None = None{sum_options}",
+        summary,
+        f'scan("{name}", x, axis, {", ".join(words)})',
+        f"""
+        >>> x = vl.Data(np.array([3, 1, 4, 5]), [vl.dims.batch_dim, vl.Dim("time", lengths=[3, 1])])
+        >>> vl.dims.cum{name}(x{options}).to_list()
+        {gives}{extra}
+        """,
+        texts
+        or {
+            **({"x": x} if x else {}),
+            first: "As those of `cumsum`.",
+            "exclusive": f"Leave the number itself out: the first position holds {exclusive}.",
+            last: "As those of `cumsum`.",
+        },
+        returns,
+        "Data[Any]",
+        notes=notes,
+        raises=raises or {f"IndexError, OutShapeError{', OverflowError' if is_sum else ''}": "As `cumsum`."},
+    )
+
+
+RUNNING = (
+    _scan_face(
+        "sum",
+        "The running sum along a dim; each row starts anew.",
+        "",
+        "",
+        "Over the same dims. Floats keep their dtype; bools and signed integers give int64, unsigned ones "
+        "uint64.",
+        "",
+        "[[3, 4, 8], [5]]",
+        texts={
+            "x": "Numbers, complex ones too, or bools.",
+            "axis": "The dim along which they are added. Where another dim is over it, positions that are "
+            "the same in that one are added.",
+            "exclusive": "Leave the number itself out: the first position holds 0.",
+            "reverse": "From the last position of each row to the first.",
+            "out_shape": "The expected dims.",
+            "dtype, overflow": "As those of `reduce`.",
+        },
+        raises={
+            "IndexError": "There is no such dim.",
+            "OutShapeError": "The dims differ from the expected ones.",
+            "OverflowError": 'With `overflow="raise"` a sum that its dtype cannot hold.',
+        },
+        extra="""
+        >>> vl.dims.cumsum(x, exclusive=True, reverse=True).to_list()
+        [[5, 4, 0], [0]]""",
+        notes="As RETURNN's `cumsum`, which goes on through the padding.",
+    ),
+    _scan_face(
+        "prod",
+        "The running product along a dim; each row starts anew.",
+        "Real numbers or bools.",
+        "1",
+        "Over the same dims, with the dtypes of `cumsum`.",
+        "",
+        "[[3, 3, 12], [5]]",
+    ),
+    _scan_face(
+        "max",
+        "The largest number so far along a dim; NaN from the first NaN on.",
+        "",
+        "the lowest number of the dtype, -inf of floats",
+        "Over the same dims, of the same dtype.",
+        "",
+        "[[3, 3, 4], [5]]",
+    ),
+    _scan_face(
+        "min",
+        "The smallest number so far along a dim; NaN from the first NaN on.",
+        "",
+        "the highest number of the dtype, inf of floats",
+        "Over the same dims, of the same dtype.",
+        ", reverse=True",
+        "[[1, 1, 4], [5]]",
+    ),
 )

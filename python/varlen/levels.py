@@ -170,7 +170,9 @@ def not_empty(level: Level) -> None:
         )
     if len(level) and level.shortest == 0:
         place = int((level.lengths == 0).argmax())
-        raise value_error("lengths", f"sequence {place} is empty", "pass empty= for its result")
+        raise value_error(
+            "lengths", f"sequence {place} is empty", "pass empty= for its result", row=place, number=0
+        )
 
 
 def first_longer(level: Level, limit: int) -> int | None:

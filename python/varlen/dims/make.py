@@ -130,11 +130,14 @@ def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
     if int(numbers.min()) < 0 or int(numbers.max()) >= int(sparse.size or 0):
         index = int(((numbers < 0) | (numbers >= sparse.size)).argmax())
         raise value_error(
-            argument, f"{numbers[index]} at position {index} is no position of {describe([sparse])[1:-1]}"
+            argument,
+            f"{numbers[index]} at position {index} is no position of {describe([sparse])[1:-1]}",
+            row=index,
+            number=int(numbers[index]),
         )
 
 
-def replace_dim(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
+def replace_in_data(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     """The same values with another dim in the place of one; as `Data.replace_dim`."""
     from varlen.dims.axes import place
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.backends.numeric import is_bool
+from varlen.errors import type_error
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,6 +20,8 @@ def own_verb(name: str) -> Callable[[Any, Any, Level, Any], Any]:
 
 def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     """The largest number less the smallest one."""
+    if is_bool(values):
+        raise type_error("X", "expected integers or floats, got bool, for which ptp has no meaning")
     min_empty = None if empty is None else 0  # what is taken off `empty` in a sequence without rows
     extremes = [backend.reduce("max", values, level, empty), backend.reduce("min", values, level, min_empty)]
     return backend.ufunc("subtract", extremes, {})

@@ -347,6 +347,12 @@ def test_nothing_is_the_extreme_of_no_integers():
     ):
         x.max(TIME)
     assert x.max(TIME, empty=-7).values.tolist() == [2, -7, 4]
+    for mode in ("ptp", "mode"):
+        for dtype in ("int64", "float32"):
+            text = f"'time' has no positions in row 1, and {dtype} no {mode} of nothing; pass empty="
+            with pytest.raises(ValueError, match=text) as raised:
+                reduce(of(BATCH, TIME, dtype=dtype), mode, TIME)
+            assert raised.value.row == 1
     with pytest.raises(ValueError, match="mode: expected one of"):
         reduce(x, "median", TIME)
 

@@ -204,7 +204,7 @@ BAD = {
     "scatter of no integers": (
         lambda: dims.scatter(IDS, IDS, IDS.sparse_dim, mode="max"),
         ValueError,
-        "scatter: no value goes to position",
+        "scatter: no value goes to batch 1, words 0, and int64 has no max of nothing; pass fill=",
     ),
     "scatter to an unknown size": (
         lambda: dims.scatter(X, IDS, Dim("bins")),
@@ -292,6 +292,27 @@ def test_bad_input_is_refused_by_name(name):
     function, error, text = BAD[name]
     with pytest.raises(error, match=text):
         function()
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "row", "number"),
+    [
+        (lambda x, odd: dims.gather(x, odd, feature), "indices", 2, 9),
+        (lambda x, odd: dims.scatter(x, odd, Dim("bins", 3)), "indices", None, 9),
+        (lambda x, odd: dims.cross_entropy(x, odd, feature), "target", 2, 9),
+        (lambda x, odd: Data(odd.values, [batch], sparse_dim=feature), "values", 2, 9),
+    ],
+    ids=["gather", "scatter", "loss", "labels"],
+)
+def test_a_position_that_a_dim_lacks_is_a_record(call, argument, row, number):
+    odd = Data(np.array([0, 1, 9]), [batch])
+    x = Data(np.ones((3, 2)), [batch, feature])
+    if argument == "indices":
+        odd = Data(np.repeat(odd.values[:, None], 1, axis=1), [batch, Dim("one", 1)])
+    with pytest.raises((IndexError, ValueError)) as raised:
+        call(x, odd)
+    error = raised.value
+    assert (error.argument, getattr(error, "row", None), error.number) == (argument, row, number)
 
 
 @pytest.mark.parametrize(

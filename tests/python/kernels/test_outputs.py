@@ -256,6 +256,29 @@ def test_an_output_that_cannot_be_written_is_refused(verb):
     np.testing.assert_array_equal(out, before)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda out: vl.ops.sort(np.array([3, 1], "M8[s]"), [2], out=out(2, "M8[s]")),
+        lambda out: vl.ops.cummax(np.array([3, 1], "m8[s]"), [2], out=out(2, "m8[s]")),
+        lambda out: vl.ops.sort(np.array(["b", "a"]), [2], out=out(2, "U1")),
+        lambda out: vl.ops.reduce_sum(np.array([3, 1], "m8[s]"), [2], out=out(1, "m8[s]")),
+        lambda out: vl.ops.reduce_max(np.array([3, 1], "M8[s]"), [2], out=out(1, "M8[s]")),
+        lambda out: vl.ops.einsum("f,f->f", np.ones(2, "f2"), np.ones(2, "f2"), out=out(2, "f2")),
+    ],
+    ids=["times", "durations", "text", "sums", "extremes", "halves"],
+)
+def test_an_output_of_any_dtype_that_cannot_be_written_is_refused(call):
+    def out(n, dtype):
+        array = np.zeros(n, dtype)
+        array.flags.writeable = False
+        return array
+
+    with pytest.raises(ValueError, match=r"^out: (is read-only|must be writeable)") as raised:
+        call(out)
+    assert raised.value.argument == "out"
+
+
 @pytest.mark.parametrize("verb", sorted(TABLE))
 def test_an_output_apart_is_filled_and_nothing_around_it(verb):
     arrays, rest = TABLE[verb]

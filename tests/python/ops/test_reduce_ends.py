@@ -69,6 +69,7 @@ def test_tensors_give_the_numbers_of_arrays_and_gradients(lengths, name):
         (lambda x: ops.argmin(x, [1, 0, 1], empty=2**63), OverflowError, "empty"),
         (lambda x: ops.argmax(x, [1, 0, 1]), ValueError, "sequence 1 is empty"),
         (lambda x: vl.Ragged(x, [1, 0, 1]).first(), ValueError, "sequence 1 is empty"),
+        (lambda x: ops.reduce_ptp(x > 0, [1, 1]), TypeError, "X: expected integers or floats, got bool"),
         (lambda x: ops.backprop_reduce_last(x, [1]), ValueError, "2 rows for 1 sequences"),
         (lambda x: ops.backprop_reduce_first(x, [1, -1]), ValueError, "row 1 has a negative length, -1"),
     ],
@@ -78,5 +79,7 @@ def test_bad_input_is_refused(call, error, text, kind):
     x = np.array([1, 2], np.int8)
     if kind == "tensor":
         x = pytest.importorskip("torch").from_numpy(x)
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text) as raised:
         call(x)
+    if text == "sequence 1 is empty":
+        assert (raised.value.argument, raised.value.row, raised.value.number) == ("lengths", 1, 0)

@@ -669,3 +669,27 @@ def test_flags_are_no_arrays():
             call()
     with pytest.raises(TypeError, match="level: expected an int"):
         r.cumsum(axis=1, level=given)
+
+
+def test_what_operators_of_tensors_refuse_is_the_operand():
+    torch = pytest.importorskip("torch")
+    ints, floats = (vl.Ragged(torch.tensor([1, 2], dtype=d), [2]) for d in (torch.int64, torch.float32))
+    for call in (
+        lambda: ints % 0,
+        lambda: ints // (ints * 0),
+        lambda: divmod(ints, 0),
+        lambda: np.fmod(ints, 0),
+    ):
+        with pytest.raises(ValueError, match=r"^operand: .* divides no integers by 0") as raised:
+            call()
+        assert raised.value.argument == "operand"
+    for other in (None, "a", b"a"):
+        with pytest.raises(TypeError, match=r"^operand: expected a number, an array or a Ragged, got "):
+            floats + other
+    with pytest.raises(
+        OverflowError, match=r"^operand: 9223372036854775808 does not fit in torch\.int64"
+    ) as raised:
+        ints + 2**63
+    assert raised.value.number == 2**63
+    assert (floats + 10**30).values.tolist() == torch.full((2,), 1e30).tolist()
+    assert (ints.astype(torch.uint64) + 2**63).to_list() == [[2**63 + 1, 2**63 + 2]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.backends.numpy.memory import assign
 from varlen.errors import type_error
 
 if TYPE_CHECKING:
@@ -36,7 +37,5 @@ def einsum(
     wide = None if out is None else np.empty(out.shape, np.float32)
     result = _core.einsum(equation.text, a, b, levels, extents, wide)
     with np.errstate(over="ignore"):
-        if out is None:
-            return result.astype(dtype)
-        out[...] = result
-    return out
+        rows = result.astype(dtype)
+    return rows if out is None else assign(out, rows)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.errors import error_of, type_error, value_error
+from varlen.backends.numpy.memory import assign
+from varlen.errors import error_of
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -201,14 +202,7 @@ def _with_empty(op: str, rows: Any, values: Any, level: Level, empty: Any) -> An
 
 
 def _output(rows: Any, out: Any) -> Any:
-    if out is None:
-        return rows
-    if not isinstance(out, np.ndarray):
-        raise type_error("out", f"expected an array, got {type(out).__name__}")
-    if (out.dtype, out.shape) != (rows.dtype, rows.shape):
-        raise value_error("out", f"needs {rows.dtype}{rows.shape}, got {out.dtype}{out.shape}")
-    out[...] = rows
-    return out
+    return rows if out is None else assign(out, rows)
 
 
 def _native(values: Any) -> Any:

@@ -46,6 +46,8 @@ _ELSEWHERE = {
     "softplus": _softplus,
 }
 
+_DIVISIONS = {"divmod", "floor_divide", "fmod", "mod", "remainder"}  # which integers have, too
+
 # Ufuncs of two results; torch has but one of these under its name.
 _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 
@@ -119,11 +121,15 @@ def _numpy_fallback(
                 _check_target(target, part, verb)
         parts = [x if out is None else out.copy_(x) for out, x in zip(outs, rows, strict=True)]
         return tuple(parts) if isinstance(result, tuple) else parts[0]
-    try:  # of one number each: whether it is the dtypes
-        implementation(*[_one(x) if isinstance(x, torch.Tensor) else scalar(x, tensors[0]) for x in inputs])
+    try:  # of ones: whether it is the dtypes
+        implementation(*[_one(x if isinstance(x, torch.Tensor) else scalar(x, tensors[0])) for x in inputs])
     except RuntimeError:
         names = " and ".join(sorted(map(str, kinds)))
         raise type_error("", f"torch does not compute {verb} of {names}", "use astype() first") from error
+    if verb in _DIVISIONS and not any(x.is_floating_point() or x.is_complex() for x in tensors):
+        raise value_error(
+            "operand", f"{verb}: torch divides no integers by 0", "use where(), or floats by astype()"
+        ) from error
     raise error
 
 

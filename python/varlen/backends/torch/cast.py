@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from varlen.backends.torch.followers import constants_device, shows_numbers
-from varlen.errors import type_error, value_error
+from varlen.errors import overflow_error, type_error, value_error
 
 
 def as_dtype(value: Any) -> torch.dtype:
@@ -138,6 +138,15 @@ def scalar(value: Any, like: torch.Tensor) -> torch.Tensor:
     if type(value) in (float, complex):
         full = type(value) is float and (like.is_floating_point() or like.is_complex())
         dtype = torch.float64 if full else torch.result_type(like, value)
+    elif type(value) is int and not -(2**63) <= value < 2**63:
+        if like.is_floating_point() or like.is_complex():
+            dtype = torch.float64
+        elif like.dtype is torch.uint64 and 0 <= value < 2**64:
+            dtype = torch.uint64
+        else:
+            raise overflow_error("operand", f"{value} does not fit in {like.dtype}", number=value)
+    elif value is None or isinstance(value, (str, bytes)):  # torch speaks of storage and of new()
+        raise type_error("operand", f"expected a number, an array or a Ragged, got {value!r}")
     if type(like) is torch.Tensor:
         return torch.as_tensor(value, dtype=dtype, device=like.device)
     with constants_device(like):

@@ -108,7 +108,10 @@ def integers(indices: Data[Any], argument: str) -> Any:
     if dtype == "uint64" and numbers.size and int(numbers.max()) > np.iinfo(np.int64).max:
         i = int(numbers.argmax())
         raise index_error(
-            argument, f"{numbers[i]} at {position_text(indices._shape, i)} is no position of any dim"
+            argument,
+            f"{numbers[i]} at {position_text(indices._shape, i)} is no position of any dim",
+            row=i,
+            number=int(numbers[i]),
         )
     return numbers.astype(np.int64, copy=False)
 
@@ -128,7 +131,10 @@ def places_in_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: s
         i = int(wrong.argmax())
         suffix = f" at {position_text(frame, i)}" if frame.rank else ""
         raise index_error(
-            argument, f"{numbers[i]}{suffix} is no position of '{dim.name}', which has {lengths[i]} there"
+            argument,
+            f"{numbers[i]}{suffix} is no position of '{dim.name}', which has {lengths[i]} there",
+            row=i,
+            number=int(numbers[i]),
         )
     return frame, np.clip(numbers, 0, lengths - 1) if clip else numbers
 

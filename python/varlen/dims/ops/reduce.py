@@ -206,7 +206,7 @@ def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], ax
         _refuse_nothing(level, x, axes, f"empty=None refuses the {mode} of nothing")
     if empty is not DEFAULT:
         return empty
-    if mode in EMPTY:
+    if EMPTY.get(mode) is not None:
         return EMPTY[mode]
     dtype = dtype_name(values.dtype)
     if mode in EXTREMES and "float" in dtype:

@@ -109,8 +109,8 @@ def scatter(
     places = Shape([inner[k] for k in Shape.arranged(inner, static_last=True)])
     target = Shape([*places.dims, *shape.dims[front:]])
     keys = _keys(shape, front, places, out_dim, spread(numbers, indices._shape, _head(shape, front)))
-    with naming(empty="fill"):
-        rows = _reduce_keys(mode, rows_of(x, front), keys, places.count(places.rank), fill)
+    with naming(empty="fill", X="x"):
+        rows = _reduce_keys(mode, rows_of(x, front), keys, places, fill)
     user = _result(shape, axes, out_dim, dim_map, x._order or range(shape.rank))
     result = with_facts(make_data(rows.reshape(target.array_shape), target, order_of(target, user)), x)
     return check_out_shape(result._with_facts(sparse_dim=None), out_shape)
@@ -171,7 +171,7 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
             if wrong.any():
                 i = int(wrong.argmax())
                 text = f"{coords[i]} at {position_text(head, i)} is no position of '{dim.name}'"
-                raise index_error("indices", f"{text}, which has {lengths[i]} there")
+                raise index_error("indices", f"{text}, which has {lengths[i]} there", number=int(coords[i]))
         if places.is_ragged(k):
             rows = places.span(k, k + 1).offsets[rows] + coords
         else:
@@ -179,7 +179,8 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
     return rows
 
 
-def _reduce_keys(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
+def _reduce_keys(mode: str, values: Any, keys: Any, places: Shape, fill: Any) -> Any:
+    count = places.count(places.rank)
     backend = backend_of(values)
     values = backend.contiguous(values)
     if mode == "sum" and "float" in dtype_name(values.dtype) and (fill is None or fill == 0):
@@ -192,8 +193,11 @@ def _reduce_keys(mode: str, values: Any, keys: Any, count: int, fill: Any) -> An
         if fill is None and count and level.shortest == 0:
             i = int((level.lengths == 0).argmax())
             raise value_error(
-                "scatter",
-                f"no value goes to position {i}, and {values.dtype} has no {mode} of nothing",
+                "",
+                f"no value goes to {position_text(places, i)}, and {dtype_name(values.dtype)} has no {mode} "
+                "of nothing",
                 "pass fill=",
+                row=i,
+                context="scatter",
             )
     return accumulate("reduce", mode, values, level, {"empty": fill})
