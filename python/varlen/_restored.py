@@ -59,7 +59,7 @@ def kind(where: str) -> Any:
     return cls
 
 
-def container(cls: Any, *parts: Any) -> Any:
+def container(cls: Any, *parts: object) -> Any:
     """A container of its class and parts, which are checked."""
     return cls._from_saved(*parts)
 
@@ -69,7 +69,7 @@ def by_torch(protocol: Any) -> bool:
     return int(protocol) < 4
 
 
-def saved(cls: type, *parts: Any) -> tuple[Any, ...]:
+def saved(cls: type, *parts: object) -> tuple[Any, ...]:
     """What `__reduce_ex__` gives where torch saves: a call of functions of this module, with plain arguments.
 
     Classes of users stay classes, which they tell torch of themselves.
@@ -131,7 +131,7 @@ class _Watch:
         if loader is not None:
             run = loader.exec_module
 
-            def run_and_tell(module: Any) -> None:
+            def run_and_tell(module: object) -> None:
                 run(module)
                 _tell(module)
 
@@ -139,7 +139,7 @@ class _Watch:
         return spec
 
 
-def _tell(serialization: Any) -> None:
+def _tell(serialization: object) -> None:
     if hasattr(serialization, "add_safe_globals"):
         serialization.add_safe_globals([array, level, dim, kind, container, viewed])
 

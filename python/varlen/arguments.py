@@ -24,7 +24,7 @@ class NoValue:
         return "<no value>"
 
 
-def as_int(value: Any, argument: str, minimum: int = 0, maximum: int | None = LARGEST) -> int:
+def as_int(value: object, argument: str, minimum: int = 0, maximum: int | None = LARGEST) -> int:
     """An int from `minimum` to `maximum`, of any type of integers but bool."""
     if isinstance(value, (bool, np.bool_)):
         raise type_error(argument, f"expected an int, got {value!r}")
@@ -39,7 +39,7 @@ def as_int(value: Any, argument: str, minimum: int = 0, maximum: int | None = LA
     return number
 
 
-def as_bool(value: Any, argument: str) -> bool:
+def as_bool(value: object, argument: str) -> bool:
     """True or False, as Python sees the value."""
     try:
         return bool(value)
@@ -47,7 +47,7 @@ def as_bool(value: Any, argument: str) -> bool:
         raise type_error(argument, f"expected True or False, got {type(value).__name__}") from None
 
 
-def as_shuffle(value: Any) -> bool:
+def as_shuffle(value: object) -> bool:
     """True or False; a number is refused, as whoever gives one means a seed."""
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if is_number and value not in (0, 1):
@@ -82,7 +82,7 @@ def as_float(value: Any, argument: str) -> float:
     raise type_error(argument, f"expected a number, got {type(value).__name__}")
 
 
-def refuse_gradient(value: Any, argument: str) -> None:
+def refuse_gradient(value: object, argument: str) -> None:
     """Refuse a tensor of whose gradient nothing would be left."""
     if getattr(value, "requires_grad", False):
         raise value_error(
@@ -97,7 +97,7 @@ def number_in(value: Any) -> Any:
     return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
 
 
-def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
+def axis_of(axis: object, ndim: int, argument: str = "axis") -> int:
     """An axis, counted from the outermost."""
     index = as_int(axis, argument, -(2**63))
     if not -ndim <= index < ndim:
@@ -121,7 +121,7 @@ def ints_per_level(value: Any, argument: str, depth: int, minimum: int = 0) -> l
     return [*numbers, *[None] * (depth - len(numbers))]
 
 
-def as_dtype(value: Any, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype:
+def as_dtype(value: object, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype:
     """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
 
     stand_in: bfloat16 may be the core's own dtype, for tensors where ml_dtypes is not installed.
@@ -140,13 +140,13 @@ def as_dtype(value: Any, argument: str, objects: bool = False, stand_in: bool = 
     return dtype
 
 
-def _numpy_name(value: Any) -> Any:
+def _numpy_name(value: object) -> Any:
     # torch names its dtypes as NumPy and ml_dtypes do.
     is_torch = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
     return str(value).removeprefix("torch.") if is_torch else value
 
 
-def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype | None:
+def _small_float(name: object, argument: str, stand_in: bool) -> np.dtype | None:
     """A dtype that NumPy has once ml_dtypes is imported."""
     if not isinstance(name, str) or not name.startswith(("bfloat16", "float8_")):
         return None
@@ -179,7 +179,7 @@ def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
             raise value_error("schema", f"{key!r} is not among the keys {sorted(key_set)}")
 
 
-def as_mapping(value: Any, argument: str, what: str) -> Mapping[Any, Any]:
+def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
     """The mapping that was given."""
     if not isinstance(value, Mapping):
         raise type_error(argument, f"expected a dict from {what}, got {type(value).__name__}")
@@ -194,7 +194,7 @@ def as_list(value: Any, argument: str, what: str) -> list[Any]:
     return list(value)
 
 
-def words_of(key: str, words: Any) -> list[str]:
+def words_of(key: str, words: object) -> list[str]:
     """A vocabulary: strings, none of them twice."""
     result = as_list(words, f"vocabularies of {key!r}", "words")
     for i, word in enumerate(result):
@@ -208,7 +208,7 @@ def words_of(key: str, words: Any) -> list[str]:
     return result
 
 
-def word_as_id(value: Any, words: Sequence[str] | None, dtype: np.dtype, argument: str) -> Any:
+def word_as_id(value: object, words: Sequence[str] | None, dtype: np.dtype, argument: str) -> Any:
     """The id of a word, where values are ids of words; anything else as it is."""
     if not isinstance(value, str) or dtype.kind in "SUmM":
         return value
@@ -237,7 +237,7 @@ def padding_id(words: Sequence[str] | None) -> int | None:
     return words.index(PADDING) if words is not None and PADDING in words else None
 
 
-def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
+def as_ids(ids: object, argument: str) -> np.ndarray[Any, np.dtype]:
     """Ids of rows, numbers or strings, as an array."""
     array = np.asarray(refuse_mask(ids, argument))
     if array.dtype.hasobject:
@@ -249,7 +249,7 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
     return array
 
 
-def refuse_mask(value: Any, argument: str) -> Any:
+def refuse_mask(value: object, argument: str) -> Any:
     """What was given."""
     if isinstance(value, np.ma.MaskedArray):
         raise type_error(
@@ -303,7 +303,7 @@ class _Place:
         self.__array_interface__ = {**place, "version": 3}
 
 
-def as_ints(x: Any) -> Any:
+def as_ints(x: object) -> Any:
     """Lengths, offsets or indices for the core: they come to the host, everything else stays as it is."""
     if type(x) is np.ndarray or type(x) is list:
         return x
@@ -330,12 +330,12 @@ def overflow_of_multiple(error: OverflowError) -> Exception:
     return name_argument(error, **_SIZES)
 
 
-def is_zero(fill: Any) -> bool:
+def is_zero(fill: object) -> bool:
     """Whether a fill is the plain 0, which stands for zero bytes of any dtype."""
     return type(fill) is int and fill == 0
 
 
-def row_of_ints(value: Any) -> np.ndarray[Any, np.dtype] | None:
+def row_of_ints(value: object) -> np.ndarray[Any, np.dtype] | None:
     """Integers in one row, from a list of such, an array or a tensor; None where it is anything else."""
     if type(value) is list:
         return _core.row_of_ints(value)
@@ -344,7 +344,7 @@ def row_of_ints(value: Any) -> np.ndarray[Any, np.dtype] | None:
     return numbers if plain else None
 
 
-def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
+def index_array(key: object) -> np.ndarray[Any, np.dtype]:
     """A list, array or tensor of integers or bools as an array of one dimension."""
     if type(key) is list and (numbers := row_of_ints(key)) is not None:
         return numbers
@@ -364,7 +364,7 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
     return index
 
 
-def raise_index(key: Any, suffix: str = "") -> NoReturn:
+def raise_index(key: object, suffix: str = "") -> NoReturn:
     """Refuse a key that picks no sequences."""
     raise index_error(
         "",

@@ -35,7 +35,7 @@ def error_of(
     place: str = "",
     context: str = "",
     row: SupportsIndex | None = None,
-    number: Any = None,
+    number: object = None,
 ) -> ErrorT:
     """An error that knows what is wrong with an argument, a row or a file, as those of the core do."""
     if tracing.is_tracing():  # errors in a graph have no attributes
@@ -105,7 +105,7 @@ def as_record(error: Exception, *kinds: type[Exception], text: str | None = None
     return record
 
 
-def with_fields(error: RaisedT, **fields: Any) -> RaisedT:
+def with_fields(error: RaisedT, **fields: object) -> RaisedT:
     """The same error with other attributes, and the text that they make."""
     vars(error).update(fields)
     return _tell(error)
@@ -167,7 +167,7 @@ class _RecordType(type):
 
 
 def _record_type(kind: type[Exception], record: dict[str, Any]) -> type[Exception]:
-    def begin(error: Exception, *args: Any) -> None:
+    def begin(error: Exception, *args: object) -> None:
         vars(error).update(record)
 
     # A KeyError shows its text as Python writes a string.

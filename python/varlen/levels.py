@@ -16,7 +16,9 @@ from varlen.errors import index_error, name_argument, type_error, value_error
 Levels = tuple[Level, ...]
 
 
-def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, levels: Any = None) -> Levels:
+def levels_from(
+    count: int | None, lengths: object = None, offsets: object = None, levels: object = None
+) -> Levels:
     """Levels over `count` rows, from exactly one of lengths, offsets and levels, outermost first.
 
     Where `count` is None they say themselves how many rows there are.
@@ -209,7 +211,7 @@ def each_level(value: Any, make: Callable[..., Level], name: str, count: int | N
     return levels
 
 
-def is_on_device(value: Any) -> bool:
+def is_on_device(value: object) -> bool:
     """Whether it is an array or a tensor on a device that there are kernels for."""
     if isinstance(value, (np.ndarray, list, tuple)) or tracing.is_tracing():
         return False
@@ -218,7 +220,7 @@ def is_on_device(value: Any) -> bool:
     return bool(shows) and is_placed(value)
 
 
-def level_from(value: Any, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:
+def level_from(value: object, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:
     """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
 
     `count` is how many rows there are, which numbers on a device do not show.
@@ -235,7 +237,7 @@ def level_from(value: Any, make: Callable[..., Level], argument: str, count: int
         raise name_argument(error, argument) from None
 
 
-def nested_levels(value: Any, make: Callable[[Any], Level], argument: str) -> Levels:
+def nested_levels(value: object, make: Callable[[Any], Level], argument: str) -> Levels:
     """One Level for each array of a list, outermost first; not yet compared with each other."""
     items = as_list(value, argument, "arrays, one a level")
     if not items:

@@ -15,7 +15,7 @@ from varlen._core import Level, RaggedBase
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _never(value: Any) -> bool:
+def _never(value: object) -> bool:
     return False
 
 
@@ -102,12 +102,12 @@ def eager_only(what: str = "") -> Callable[[F], F]:
     return mark
 
 
-def holds_surely(condition: Any) -> bool:
+def holds_surely(condition: object) -> bool:
     """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes."""
     return bool(tensors.holds_surely(condition) if is_tracing() else condition)
 
 
-def name_of(function: Any) -> str:
+def name_of(function: object) -> str:
     """What a function is called."""
     name: str = tensors.name_of(function) if is_tracing() else getattr(function, "__name__", str(function))
     return name
@@ -118,14 +118,14 @@ def as_traced(level: Any) -> TracedLevel:
     return TracedLevel(offsets_of(level), level.total) if type(level) is Level else level
 
 
-def offsets_of(level: Any) -> Any:
+def offsets_of(level: object) -> Any:
     """The offsets of a level as a tensor of the graph; tensors stay as they are."""
     if type(level) is TracedLevel:
         return level.offsets
     return tensors.offsets_tensor(level) if type(level) is Level else level
 
 
-def levels_of(value: Any, name: str, count: Any) -> tuple[Any, ...]:
+def levels_of(value: Any, name: str, count: object) -> tuple[Any, ...]:
     """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows."""
     several = isinstance(value, (list, tuple)) and any(hasattr(x, "__len__") for x in value)
     items = list(value) if several and type(value) is not TracedLevel else [value]
@@ -139,7 +139,7 @@ def levels_of(value: Any, name: str, count: Any) -> tuple[Any, ...]:
 _SAID = "the lengths add up to {}, but there are {} values"
 
 
-def level_of(value: Any, name: str = "lengths", count: Any = None, message: str = _SAID) -> Any:
+def level_of(value: object, name: str = "lengths", count: object = None, message: str = _SAID) -> Any:
     """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
 
     What comes from outside is checked when the graph runs, here and nowhere else, whether its numbers are
@@ -177,7 +177,7 @@ def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     return len(a) == len(b)
 
 
-def make(kind: type[RaggedBase[Any]], values: Any, levels: tuple[Any, ...]) -> RaggedBase[Any]:
+def make(kind: type[RaggedBase[Any]], values: object, levels: tuple[Any, ...]) -> RaggedBase[Any]:
     """`kind._make(values, levels)` in steps that a tracer follows."""
     result = object.__new__(kind)
     result._values = values

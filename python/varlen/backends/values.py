@@ -16,14 +16,22 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     import torch
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import TypeVar
 
     from varlen._core import Level, RaggedBase
     from varlen.backends.kinds import CupyArray
 
     Values: TypeAlias = np.ndarray | torch.Tensor | CupyArray
-    Lengths: TypeAlias = ArrayLike | torch.Tensor | Level | Sequence[Level]
+    # Rows as a caller writes them: a number, lists of numbers, an array or a tensor.
+    RowsLike: TypeAlias = ArrayLike | Values
+    # The same, or a container that knows its lengths, or a list of what is an array each.
+    SequencesLike: TypeAlias = RowsLike | RaggedBase[Any] | Sequence[Any]
+    # Where a verb writes what it gives: of the kind that it would make.
+    Output: TypeAlias = Values | RaggedBase[Any]
+    # A dtype by NumPy's or torch's object, a type of Python or a name.
+    DTypes: TypeAlias = DTypeLike | torch.dtype
+    Lengths: TypeAlias = ArrayLike | Values | Level | Sequence[Level]
     Axes: TypeAlias = int | Sequence[int] | None
     # What a function gives back that takes arrays, tensors and containers; its overloads say which.
     Rows: TypeAlias = np.ndarray | torch.Tensor | RaggedBase[Any] | Any

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def ragged_html(name: str, values: Values, levels: Levels) -> str:
     return _page(name, rows, pictures, text.ragged_text(name, values, levels))
 
 
-def padded(name: str, data: Values, lengths: Any, memory: int) -> str:
+def padded(name: str, data: Values, lengths: object, memory: int) -> str:
     """A time-major block (steps, columns, ...)."""
     level = Level(lengths)
     rows = [

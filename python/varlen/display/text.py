@@ -52,7 +52,7 @@ def table(name: str, level: Level) -> str:
     return f"{name}({', '.join(counts)})"
 
 
-def pairs(name: str, one: Any, two: Any) -> str:
+def pairs(name: str, one: object, two: object) -> str:
     """Two of anything, each cut short."""
     with np.printoptions(threshold=VALUES, edgeitems=2, precision=4, suppress=True):
         first, second = (_cut(part) for part in (one, two))
@@ -142,7 +142,7 @@ def _clip(text: str) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
 
 
-def _cut(part: Any) -> str:
+def _cut(part: object) -> str:
     """The repr of anything, in one line of at most so many characters."""
     head = type(part)(part[:VALUES]) if isinstance(part, (list, tuple)) and len(part) > VALUES else part
     text = " ".join(repr(head).split())

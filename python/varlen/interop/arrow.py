@@ -327,7 +327,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     return out
 
 
-def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id: bool = True) -> Column:
+def from_arrow(data: Any, *, nulls: str = "refuse", fill: object = None, padding_id: bool = True) -> Column:
     """The values and levels of an Arrow list array, or of anything that exports one."""
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         data = _import(data)
@@ -359,7 +359,7 @@ def _with_padding(column: Column) -> Column:
     return replace(column, values=column.values + (column.values >= 0), vocabulary=(PADDING, *words))
 
 
-def _import(data: Any) -> pa.Array | pa.ChunkedArray:
+def _import(data: object) -> pa.Array | pa.ChunkedArray:
     stream = hasattr(data, "__arrow_c_stream__")
     if isinstance(data, type) or not (stream or hasattr(data, "__arrow_c_array__")):
         raise type_error(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PADDED = ("data", "size_at_t", "lengths", "indices")
 
 
-def fields_of(x: Any, argument: str, *names: str) -> list[Any]:
+def fields_of(x: object, argument: str, *names: str) -> list[Any]:
     """The named attributes of an object."""
     missing = [name for name in names if not hasattr(x, name)]
     if missing:
@@ -27,7 +27,7 @@ def fields_of(x: Any, argument: str, *names: str) -> list[Any]:
     return [getattr(x, name) for name in names]
 
 
-def ragged_parts(ragged: Any) -> tuple[Any, Level]:
+def ragged_parts(ragged: object) -> tuple[Any, Level]:
     """The values and the level of a Thinc Ragged, or of what has its `dataXd` and `lengths`."""
     values, lengths = fields_of(ragged, "ragged", "dataXd", "lengths")
     level = Level.from_lengths(as_ints(lengths))
@@ -36,12 +36,12 @@ def ragged_parts(ragged: Any) -> tuple[Any, Level]:
     return values, level
 
 
-def padded_parts(padded: Any) -> list[Any]:
+def padded_parts(padded: object) -> list[Any]:
     """The four fields of a Thinc Padded, or of what has them: data, size_at_t, lengths, indices."""
     return fields_of(padded, "padded", *PADDED)
 
 
-def new_ragged(values: Any, level: Level) -> Any:
+def new_ragged(values: object, level: Level) -> Any:
     """A Thinc Ragged that shares the values and has lengths of its own."""
     rows = _array(values)
     return _thinc().Ragged(rows, like(level.lengths32.copy(), rows))  # its kernels take writable lengths only
@@ -63,7 +63,7 @@ def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
     return field.astype(np.int32)
 
 
-def new_pairs(one: Any, two: Any) -> Any:
+def new_pairs(one: object, two: object) -> Any:
     """A Thinc Pairs."""
     return _thinc().Pairs(one, two)
 

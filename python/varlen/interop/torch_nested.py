@@ -25,7 +25,7 @@ def to_nested(values: Values, level: Level) -> torch.Tensor:
     )
 
 
-def from_nested(nested: Any) -> tuple[Any, Any]:
+def from_nested(nested: object) -> tuple[Any, Any]:
     """Rows, and their lengths or offsets by name; `Ragged.from_nested`."""
     import torch
 

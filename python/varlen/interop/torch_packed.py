@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def to_packed_sequence(
-    rows: Any, size_at_t: Any, lengths: Any, indices: Any, empty: str = "raise", is_sorted: bool = False
+    rows: object, size_at_t: Any, lengths: Any, indices: Any, empty: str = "raise", is_sorted: bool = False
 ) -> PackedSequence:
     """A PackedSequence of packed rows."""
     one_of(empty, "empty", ("raise", "drop"))
@@ -40,7 +40,7 @@ def to_packed_sequence(
     return PackedSequence(data, sizes, order, torch.argsort(order))
 
 
-def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
+def from_packed_sequence(packed_sequence: object) -> tuple[Any, Any, Any, Any]:
     """Rows, size_at_t, lengths and indices of a PackedSequence."""
     if not isinstance(packed_sequence, PackedSequence):
         raise type_error(

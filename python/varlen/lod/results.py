@@ -11,6 +11,8 @@ from varlen.types import Ragged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from varlen.backends.values import SequencesLike
+
 
 def with_lod_results(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The op of this name of `varlen.lod`: its Raggeds are LoDTensors unless a plain one was given."""
@@ -24,11 +26,11 @@ def with_lod_results(function: Callable[..., Any], name: str) -> Callable[..., A
     return op
 
 
-def _holds_plain(x: Any) -> bool:
+def _holds_plain(x: SequencesLike) -> bool:
     return type(x) is Ragged or (isinstance(x, (list, tuple)) and any(type(y) is Ragged for y in x))
 
 
-def _as_lod(result: Any) -> Any:
+def _as_lod(result: object) -> Any:
     if type(result) is Ragged:
         return LoDTensor._make(result._values, result._levels)
     return tuple(map(_as_lod, result)) if type(result) is tuple else result

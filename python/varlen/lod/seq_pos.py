@@ -30,7 +30,7 @@ def starts_of(levels: Levels) -> tuple[Ints, Level]:
     return np.concatenate(starts), Level.from_lengths(np.concatenate(counts))
 
 
-def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
+def levels_of(start_poses: object, rows: int, dim: int | None) -> Levels:
     """The levels over so many rows that vectors of starts stand for; `LoDTensor.from_seq_pos`."""
     starts, vectors = _vectors(start_poses)
     count = len(vectors)
@@ -59,7 +59,7 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
     return (*levels[1:], Level.from_lengths(sizes))
 
 
-def _vectors(value: Any) -> tuple[Ints, Level]:
+def _vectors(value: object) -> tuple[Ints, Level]:
     if isinstance(value, RaggedBase):
         starts, levels = value._values, value._levels
     else:

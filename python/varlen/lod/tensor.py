@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import DTypes, RowsT
 
     Ints = NDArray[np.int64]
 
@@ -66,15 +66,15 @@ class LoDTensor(Ragged[ArrayT]):
         def from_list(
             cls: type[LoDTensor[Any]],
             data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
-            dtype: Any = None,
+            dtype: DTypes | None = None,
         ) -> LoDTensor[RowsT]: ...
         @overload
         @classmethod
         def from_list(
-            cls: type[LoDTensor[Any]], data: Sequence[Any], dtype: Any = None
+            cls: type[LoDTensor[Any]], data: Sequence[Any], dtype: DTypes | None = None
         ) -> LoDTensor[np.ndarray]: ...
         @classmethod
-        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
+        def from_list(cls, data: Any, dtype: DTypes | None = None) -> Any: ...
 
     @classmethod
     def from_recursive_sequence_lengths(

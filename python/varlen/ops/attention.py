@@ -16,19 +16,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen._core import Level
-    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT, SequencesLike, Values
 
 
 @overload
 def attention_pool(
-    X: RaggedBase[ArrayT], scores: Any, lengths: None = None, *, level: int = -1, temperature: float = 1.0
+    X: RaggedBase[ArrayT],
+    scores: SequencesLike,
+    lengths: None = None,
+    *,
+    level: int = -1,
+    temperature: float = 1.0,
 ) -> ArrayT | Any: ...
 @overload
 def attention_pool(
-    X: RowsT | Sequence[Any], scores: Any, lengths: Lengths, *, level: int = -1, temperature: float = 1.0
+    X: RowsT | Sequence[Any],
+    scores: SequencesLike,
+    lengths: Lengths,
+    *,
+    level: int = -1,
+    temperature: float = 1.0,
 ) -> RowsT: ...
 def attention_pool(
-    X: Any, scores: Any, lengths: Any = None, *, level: int = -1, temperature: float = 1.0
+    X: Any, scores: SequencesLike, lengths: Any = None, *, level: int = -1, temperature: float = 1.0
 ) -> Rows:
     """The sum of each sequence's rows, weighted by the softmax of their scores.
 
@@ -85,14 +95,24 @@ def attention_pool(
 
 @overload
 def backprop_attention_pool(
-    dY: Any, X: RaggedBase[ArrayT], scores: Any, lengths: None = None, *, temperature: float = 1.0
+    dY: SequencesLike,
+    X: RaggedBase[ArrayT],
+    scores: SequencesLike,
+    lengths: None = None,
+    *,
+    temperature: float = 1.0,
 ) -> tuple[RaggedBase[ArrayT], ArrayT]: ...
 @overload
 def backprop_attention_pool(
-    dY: Any, X: RowsT | Sequence[Any], scores: Any, lengths: Lengths, *, temperature: float = 1.0
+    dY: SequencesLike,
+    X: RowsT | Sequence[Any],
+    scores: SequencesLike,
+    lengths: Lengths,
+    *,
+    temperature: float = 1.0,
 ) -> tuple[RowsT, RowsT]: ...
 def backprop_attention_pool(
-    dY: Any, X: Any, scores: Any, lengths: Any = None, *, temperature: float = 1.0
+    dY: SequencesLike, X: Any, scores: Any, lengths: Any = None, *, temperature: float = 1.0
 ) -> tuple[Any, Any]:
     """The gradients of `attention_pool`, from the gradient of its result.
 
@@ -136,7 +156,7 @@ def backprop_attention_pool(
 
 
 def _attention_weights(
-    X: Any, values: Any, scores: Any, units: Level, temperature: float
+    X: SequencesLike, values: Values, scores: SequencesLike, units: Level, temperature: float
 ) -> tuple[Any, Any, int]:
     """The rows and the weights (total, heads) in what is computed in, and how many heads there are."""
     if isinstance(scores, RaggedBase):
@@ -156,11 +176,11 @@ def _attention_weights(
     return rows, weights, heads
 
 
-def _rows(scores: Any) -> Any:
+def _rows(scores: SequencesLike) -> Any:
     return scores._values if isinstance(scores, RaggedBase) else as_values(scores, "scores")
 
 
-def _size(values: Any) -> Any:
+def _size(values: Values) -> Any:
     """Numbers of a row."""
     size = 1
     for extent in values.shape[1:]:
@@ -168,6 +188,6 @@ def _size(values: Any) -> Any:
     return size
 
 
-def _shape(count: Any, values: Any, scores: Any) -> tuple[Any, ...]:
+def _shape(count: object, values: Values, scores: SequencesLike) -> tuple[Any, ...]:
     """Of the result: with an axis of heads where the scores have one."""
     return (count, *_rows(scores).shape[1:], *values.shape[1:])

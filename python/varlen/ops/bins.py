@@ -20,16 +20,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen._core import Level
-    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT, SequencesLike
 
 
 @overload
 def bincount(
-    X: RaggedBase[ArrayT], lengths: None = None, *, minlength: int = 0, weights: Any = None, level: int = -1
+    X: RaggedBase[ArrayT],
+    lengths: None = None,
+    *,
+    minlength: int = 0,
+    weights: SequencesLike | None = None,
+    level: int = -1,
 ) -> ArrayT | Any: ...
 @overload
 def bincount(
-    X: RowsT | Sequence[Any], lengths: Lengths, *, minlength: int = 0, weights: Any = None, level: int = -1
+    X: RowsT | Sequence[Any],
+    lengths: Lengths,
+    *,
+    minlength: int = 0,
+    weights: SequencesLike | None = None,
+    level: int = -1,
 ) -> RowsT: ...
 @eager_only()
 def bincount(

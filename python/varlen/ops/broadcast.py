@@ -16,17 +16,17 @@ from varlen.ops.support.outputs import ragged_like
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SequencesLike
     from varlen.types import Ragged
 
 
 @overload
-def broadcast_rows(X: RaggedT, rows: Any, lengths: None = None, *, level: int = -1) -> RaggedT: ...
+def broadcast_rows(X: RaggedT, rows: SequencesLike, lengths: None = None, *, level: int = -1) -> RaggedT: ...
 @overload
 def broadcast_rows(
-    X: RowsT | Sequence[Any], rows: Any, lengths: Lengths, *, level: int = -1
+    X: RowsT | Sequence[Any], rows: SequencesLike, lengths: Lengths, *, level: int = -1
 ) -> Ragged[RowsT]: ...
-def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -> Rows:
+def broadcast_rows(X: Any, rows: SequencesLike, lengths: Any = None, *, level: int = -1) -> Rows:
     """Repeat one row per sequence for all values below it: a Ragged that nests like X.
 
     What operators do with a Ragged of fewer levels, as a method.

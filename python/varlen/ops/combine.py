@@ -148,7 +148,7 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     return cast("list[RaggedT]", [ragged[a:b] for a, b in pairwise(cuts)])
 
 
-def parts_of(value: Any, argument: str) -> list[Ragged[Any]]:
+def parts_of(value: object, argument: str) -> list[Ragged[Any]]:
     """Raggeds to join: at least one, all with as many levels."""
     if isinstance(value, RaggedBase):
         raise type_error(argument, "expected a list of Ragged, got one Ragged")

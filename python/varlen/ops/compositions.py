@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from varlen._core import Level
+    from varlen.backends.table import Backend
+    from varlen.backends.values import RowsLike, SequencesLike
 
 
 def own_verb(name: str) -> Callable[[Any, Any, Level, Any], Any]:
@@ -18,7 +20,7 @@ def own_verb(name: str) -> Callable[[Any, Any, Level, Any], Any]:
     return lambda backend, values, level, empty: getattr(backend, name)(values, level, empty)
 
 
-def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
+def ptp(backend: Backend, values: SequencesLike, level: Level, empty: RowsLike) -> Any:
     """The largest number less the smallest one."""
     if is_bool(values):
         raise type_error("X", "expected integers or floats, got bool, for which ptp has no meaning")
@@ -27,7 +29,7 @@ def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     return backend.ufunc("subtract", extremes, {})
 
 
-def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
+def mode(backend: Backend, values: SequencesLike, level: Level, empty: RowsLike) -> Any:
     """The least of the most frequent numbers; NaN are equal, and the largest."""
     fill = None if empty is None else backend.row_as(empty, values, "empty")[0]
     rows = backend.sort(values, level, with_places=False)[0]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from varlen._core import Level
     from varlen.backends.table import Backend
+    from varlen.backends.values import Output
 
 
 class Step(NamedTuple):
@@ -30,7 +31,7 @@ def contract(
     operands: list[Any],
     levels: Mapping[str, Level],
     extents: Mapping[str, Any],
-    out: Any = None,
+    out: Output | None = None,
 ) -> Any:
     """The sum of products that steps say."""
     values = list(operands)

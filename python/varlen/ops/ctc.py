@@ -16,17 +16,18 @@ from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import same_kind, units_of
 
 if TYPE_CHECKING:
-    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT, SequencesLike
 
 
 @overload
 def ctc_loss(
-    log_probs: RaggedBase[ArrayT], targets: Any, lengths: None = None, target_lengths: Lengths | None = None,
+    log_probs: RaggedBase[ArrayT], targets: SequencesLike, lengths: None = None,
+    target_lengths: Lengths | None = None,
     *, blank: int = 0, zero_infinity: bool = False, level: int = -1,
 ) -> ArrayT | Any: ...  # fmt: skip
 @overload
 def ctc_loss(
-    log_probs: RowsT, targets: Any, lengths: Lengths, target_lengths: Lengths | None = None,
+    log_probs: RowsT, targets: SequencesLike, lengths: Lengths, target_lengths: Lengths | None = None,
     *, blank: int = 0, zero_infinity: bool = False, level: int = -1,
 ) -> RowsT: ...  # fmt: skip
 def ctc_loss(
@@ -103,7 +104,7 @@ def ctc_loss(
 
 
 def backprop_ctc_loss(
-    d: Any,
+    d: SequencesLike,
     log_probs: Any,
     targets: Any,
     lengths: Lengths | None = None,
@@ -155,7 +156,7 @@ def backprop_ctc_loss(
 
 
 def _ctc_inputs(
-    log_probs: Any, targets: Any, lengths: Any, target_lengths: Any, level: int
+    log_probs: SequencesLike, targets: SequencesLike, lengths: Lengths | None, target_lengths: Any, level: int
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Rows, their units and the levels above; labels and their units."""
     rows, units, outer_levels = units_of(log_probs, lengths, level, "log_probs")

@@ -19,7 +19,7 @@ from varlen.ops.support.outputs import new_ragged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
+    from varlen.backends.values import ArrayT, DTypes, Lengths, Output, Rows, RowsLike, RowsT, SequencesLike
     from varlen.levels import Levels
     from varlen.types import Ragged
 
@@ -28,39 +28,45 @@ _DEEPEST = 64  # levels that the core reads
 
 @overload
 def to_dense(
-    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: Any = None,
+    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: RowsLike | None = None,
     mask: Literal[False] = False, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    out: Output | None = None, dtype: DTypes | None = None, pad_to_multiple_of: int = 1,
+    max_bytes: int | None = None,
 ) -> ArrayT: ...  # fmt: skip
 @overload
 def to_dense(
-    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: Any = None,
+    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: RowsLike | None = None,
     mask: Literal[True], max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    out: Output | None = None, dtype: DTypes | None = None, pad_to_multiple_of: int = 1,
+    max_bytes: int | None = None,
 ) -> tuple[ArrayT, ArrayT]: ...  # fmt: skip
 @overload
 def to_dense(
-    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: Any = None, mask: bool,
-    max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: Any = None,
-    dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: RowsLike | None = None,
+    mask: bool,
+    max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: Output | None = None,
+    dtype: DTypes | None = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
 ) -> ArrayT | tuple[ArrayT, ArrayT]: ...  # fmt: skip
 @overload
 def to_dense(
-    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: Any = None,
+    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: RowsLike | None = None,
     mask: Literal[False] = False, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    out: Output | None = None, dtype: DTypes | None = None, pad_to_multiple_of: int = 1,
+    max_bytes: int | None = None,
 ) -> RowsT: ...  # fmt: skip
 @overload
 def to_dense(
-    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: Any = None,
+    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: RowsLike | None = None,
     mask: Literal[True], max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    out: Output | None = None, dtype: DTypes | None = None, pad_to_multiple_of: int = 1,
+    max_bytes: int | None = None,
 ) -> tuple[RowsT, RowsT]: ...  # fmt: skip
 @overload
 def to_dense(
-    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: Any = None, mask: bool,
-    max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: Any = None,
-    dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: RowsLike | None = None,
+    mask: bool,
+    max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: Output | None = None,
+    dtype: DTypes | None = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
 ) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 def to_dense(
     X: Any,
@@ -133,8 +139,9 @@ def to_dense(
 
 
 def padded(
-    values: Any, levels: Levels, side: str, fill: Any, mask: bool, max_len: Any, truncate: str, out: Any,
-    dtype: Any, multiple: int, max_bytes: int | None,
+    values: SequencesLike, levels: Levels, side: str, fill: RowsLike | None, mask: bool, max_len: object,
+    truncate: str, out: Output | None,
+    dtype: DTypes | None, multiple: int, max_bytes: int | None,
 ) -> Any:  # fmt: skip
     """The rows under levels as a rectangle: `to_dense` of what is known to fit."""
     if out is not None:
@@ -153,11 +160,11 @@ def padded(
 
 def from_dense(
     block: RowsT | Sequence[Any],
-    lengths: Any = None,
+    lengths: Lengths | None = None,
     *,
-    mask: Any = None,
+    mask: SequencesLike | None = None,
     padding_side: str = "right",
-    out: Any = None,
+    out: Output | None = None,
 ) -> Ragged[RowsT]:
     """Convert a padded rectangle to sequences, by its lengths or mask. The inverse of `to_dense`.
 
@@ -195,7 +202,7 @@ def from_dense(
 
 
 def unpad_block(
-    block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
+    block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Output | None = None
 ) -> tuple[Any, Levels]:
     """The rows of a padded rectangle that are data, and their levels."""
     if out is not None:
@@ -205,7 +212,9 @@ def unpad_block(
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
 
 
-def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> tuple[Any, Levels]:
+def block_and_levels(
+    block: SequencesLike, lengths: object, mask: object, padding_side: str
+) -> tuple[Any, Levels]:
     """A padded rectangle, and its levels from lengths or a mask."""
     if (lengths is None) == (mask is None):
         raise type_error("", "pass exactly one of lengths and mask")
@@ -220,16 +229,16 @@ def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> 
     return dense, (lengths,) if type(lengths) is Level else levels_from(None, lengths)
 
 
-def _differ(a: Any, b: Any) -> bool:
+def _differ(a: SequencesLike, b: SequencesLike) -> bool:
     return tracing.holds_surely(a != b)
 
 
-def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
+def values_of_list(data: SequencesLike | None, dtype: object = None) -> tuple[Any, Levels]:
     """Values and levels of nested lists of numbers, arrays or tensors."""
     return backend_of(_first_leaf(data)).from_list(data, dtype)
 
 
-def _first_leaf(data: Any) -> Any:
+def _first_leaf(data: SequencesLike | None) -> Any:
     leaf = data
     for _ in range(_DEEPEST):
         if not isinstance(leaf, (list, tuple)):

@@ -15,22 +15,22 @@ from varlen.ops.support.inputs import units_of
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import Lengths, Rows
+    from varlen.backends.values import Lengths, Rows, SequencesLike
 
 
 @overload
 def edit_distance(
-    a: Any, b: Any, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
+    a: SequencesLike, b: SequencesLike, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
     normalize: bool = False, counts: Literal[False] = False, level: int = -1,
 ) -> Rows: ...  # fmt: skip
 @overload
 def edit_distance(
-    a: Any, b: Any, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
+    a: SequencesLike, b: SequencesLike, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
     normalize: bool = False, counts: Literal[True], level: int = -1,
 ) -> tuple[Rows, Rows]: ...  # fmt: skip
 @overload
 def edit_distance(
-    a: Any, b: Any, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
+    a: SequencesLike, b: SequencesLike, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
     normalize: bool = False, counts: bool, level: int = -1,
 ) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 @eager_only()

@@ -22,7 +22,7 @@ from varlen.ops.support.outputs import ragged_like
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from varlen.backends.values import Lengths, Rows
+    from varlen.backends.values import Lengths, Output, Rows, SequencesLike
     from varlen.levels import Levels
 
 
@@ -30,7 +30,7 @@ def einsum(
     equation: str,
     *operands: Any,
     lengths: Mapping[str, Lengths | Level | int] | None = None,
-    out: Any = None,
+    out: Output | None = None,
 ) -> Rows:
     """Sum products over named axes, as `numpy.einsum`, sequence by sequence and without padding.
 
@@ -141,7 +141,7 @@ def einsum(
     return result
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Whether it says how long a static letter is."""
     return type(value) is not Level and isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
@@ -288,7 +288,7 @@ def _levels_of(name: str, term: str, levels: int, ndim: int) -> int:
     return count
 
 
-def _values_of(operand: Any, argument: str) -> Any:
+def _values_of(operand: object, argument: str) -> Any:
     """An array of any axes, of none too."""
     if type(operand) is np.ndarray and operand.ndim:
         return as_values(operand, argument)
@@ -448,6 +448,6 @@ def _count_sequences(reading: _Reading, levels: Mapping[str, Level], extents: di
         )
 
 
-def _is_same(a: Any, b: Any) -> bool:
+def _is_same(a: SequencesLike, b: SequencesLike) -> bool:
     """Whether two numbers are the same; those of a graph are looked at when it runs."""
     return tracing.is_tracing() or bool(a == b)

@@ -17,18 +17,18 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsLike, RowsT
     from varlen.types import Ragged
 
 
 @overload
-def fill_empty_rows(X: RaggedT, default: Any, lengths: None = None) -> tuple[RaggedT, Rows]: ...
+def fill_empty_rows(X: RaggedT, default: RowsLike, lengths: None = None) -> tuple[RaggedT, Rows]: ...
 @overload
 def fill_empty_rows(
-    X: RowsT | Sequence[Any], default: Any, lengths: Lengths
+    X: RowsT | Sequence[Any], default: RowsLike, lengths: Lengths
 ) -> tuple[Ragged[RowsT], RowsT]: ...
 @eager_only()
-def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Rows]:
+def fill_empty_rows(X: Any, default: RowsLike, lengths: Any = None) -> tuple[Rows, Rows]:
     """Put one row into each empty innermost sequence, and return which were empty.
 
     Parameters

@@ -15,12 +15,12 @@ from varlen.ops.support.inputs import as_level
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import Lengths, RowsT
+    from varlen.backends.values import DTypes, Lengths, RowsT
 
 
 def flatten(
     X: Sequence[RowsT] | Sequence[Sequence[Any]] | None,
-    dtype: Any = None,
+    dtype: DTypes | None = None,
     pad: int = 0,
     ndim_if_empty: int = 2,
 ) -> RowsT:

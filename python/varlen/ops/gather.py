@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from varlen.backends.values import ArrayT, Lengths, RaggedT, Rows, RowsT
+    from varlen.backends.values import ArrayT, Lengths, RaggedT, Rows, RowsT, SequencesLike, Values
     from varlen.levels import Levels
     from varlen.types import Ragged
 
@@ -33,14 +33,19 @@ _subscript = RaggedBase.__getitem__  # that of C, whatever a subclass has
 
 @overload
 def gather(
-    X: RaggedT, indices: Any, lengths: None = None, *, axis: int | None = None, batch_dims: int = 0
+    X: RaggedT, indices: SequencesLike, lengths: None = None, *, axis: int | None = None, batch_dims: int = 0
 ) -> RaggedT | Any: ...
 @overload
 def gather(
-    X: RowsT | Sequence[Any], indices: Any, lengths: Lengths, *, axis: int | None = None, batch_dims: int = 0
+    X: RowsT | Sequence[Any],
+    indices: SequencesLike,
+    lengths: Lengths,
+    *,
+    axis: int | None = None,
+    batch_dims: int = 0,
 ) -> Ragged[RowsT] | Any: ...
 def gather(
-    X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0
+    X: Any, indices: SequencesLike, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0
 ) -> Rows:
     """Take items along an axis by index, from the whole container or inside each sequence.
 
@@ -125,19 +130,21 @@ def gather(
 
 @overload
 def boolean_mask(
-    X: RaggedT, mask: Any, lengths: None = None, *, flatten: Literal[False] = False
+    X: RaggedT, mask: SequencesLike, lengths: None = None, *, flatten: Literal[False] = False
 ) -> RaggedT: ...
 @overload
 def boolean_mask(
-    X: RaggedBase[ArrayT], mask: Any, lengths: None = None, *, flatten: bool
+    X: RaggedBase[ArrayT], mask: SequencesLike, lengths: None = None, *, flatten: bool
 ) -> ArrayT | Any: ...
 @overload
 def boolean_mask(
-    X: RowsT | Sequence[Any], mask: Any, lengths: Lengths, *, flatten: Literal[False] = False
+    X: RowsT | Sequence[Any], mask: SequencesLike, lengths: Lengths, *, flatten: Literal[False] = False
 ) -> Ragged[RowsT]: ...
 @overload
-def boolean_mask(X: RowsT | Sequence[Any], mask: Any, lengths: Lengths, *, flatten: bool) -> RowsT | Any: ...
-def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Rows:
+def boolean_mask(
+    X: RowsT | Sequence[Any], mask: SequencesLike, lengths: Lengths, *, flatten: bool
+) -> RowsT | Any: ...
+def boolean_mask(X: Any, mask: SequencesLike, lengths: Any = None, *, flatten: bool = False) -> Rows:
     """Keep what a mask marks: sequences, their children or numbers, depending on the depth of the mask.
 
     Parameters
@@ -196,7 +203,7 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     return _take_items(X, values, levels[axes - 1 :], places, () if flatten else nest)
 
 
-def _nested_down(value: Any, argument: str, axes: int) -> tuple[Any, Levels]:
+def _nested_down(value: object, argument: str, axes: int) -> tuple[Any, Levels]:
     """Numbers, and levels for all axes before theirs, of which there are `axes` or more."""
     values, nest = nested(value, argument, axes)
     inner = new_ragged(values, nest) if nest else values
@@ -223,7 +230,9 @@ def _numbers_of(ids: Ints, inner: Levels, levels: Levels, dim: int, batch_depth:
     return _core.gather(ids, inner, batch_of)
 
 
-def _take_items(X: Any, values: Any, inner_levels: Levels, rows: Ints, outer_levels: Levels) -> Any:
+def _take_items(
+    X: SequencesLike, values: Values, inner_levels: Levels, rows: Ints, outer_levels: Levels
+) -> Any:
     """Items of an axis by their numbers in the whole, with what nests below them, under levels above."""
     if inner_levels:
         values, inner_levels = backend_of(values).gather(values, inner_levels, rows)
@@ -233,7 +242,7 @@ def _take_items(X: Any, values: Any, inner_levels: Levels, rows: Ints, outer_lev
     return ragged_like(X, values, levels) if levels else values
 
 
-def _gathered_in_rows(values: Any, indices: Any, axis: int, batch_depth: int) -> Any:
+def _gathered_in_rows(values: Any, indices: SequencesLike, axis: int, batch_depth: int) -> Any:
     if batch_depth or isinstance(indices, RaggedBase):
         raise value_error("indices", "along an axis of the rows, expected an array and batch_dims=0")
     ids = whole_numbers(indices, "indices")

@@ -14,27 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen._core import RaggedBase
-    from varlen.backends.values import ArrayT, Lengths, RowsT
+    from varlen.backends.values import ArrayT, DTypes, Lengths, RowsLike, RowsT, SequencesLike
 
 
 @overload
 def gather_dense(
-    X: RaggedBase[ArrayT], indices: Any = None, lengths: None = None, *, padding_side: str = "right",
-    fill: Any = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    dtype: Any = None, pad_to_multiple_of: int = 1, positions: Literal[False] = False,
+    X: RaggedBase[ArrayT], indices: SequencesLike | None = None, lengths: None = None, *,
+    padding_side: str = "right",
+    fill: RowsLike | None = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    dtype: DTypes | None = None, pad_to_multiple_of: int = 1, positions: Literal[False] = False,
     max_bytes: int | None = None,
 ) -> tuple[ArrayT, ArrayT]: ...  # fmt: skip
 @overload
 def gather_dense(
-    X: RaggedBase[ArrayT], indices: Any = None, lengths: None = None, *, padding_side: str = "right",
-    fill: Any = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    dtype: Any = None, pad_to_multiple_of: int = 1, positions: Literal[True], max_bytes: int | None = None,
+    X: RaggedBase[ArrayT], indices: SequencesLike | None = None, lengths: None = None, *,
+    padding_side: str = "right",
+    fill: RowsLike | None = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    dtype: DTypes | None = None, pad_to_multiple_of: int = 1, positions: Literal[True],
+    max_bytes: int | None = None,
 ) -> tuple[ArrayT, ArrayT, ArrayT]: ...  # fmt: skip
 @overload
 def gather_dense(
-    X: RowsT | Sequence[Any], indices: Any, lengths: Lengths, *, padding_side: str = "right",
-    fill: Any = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
-    dtype: Any = None, pad_to_multiple_of: int = 1, positions: bool = False, max_bytes: int | None = None,
+    X: RowsT | Sequence[Any], indices: SequencesLike, lengths: Lengths, *, padding_side: str = "right",
+    fill: RowsLike | None = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    dtype: DTypes | None = None, pad_to_multiple_of: int = 1, positions: bool = False,
+    max_bytes: int | None = None,
 ) -> tuple[RowsT, ...]: ...  # fmt: skip
 def gather_dense(
     X: Any,
@@ -42,10 +46,10 @@ def gather_dense(
     lengths: Any = None,
     *,
     padding_side: str = "right",
-    fill: Any = None,
+    fill: RowsLike | None = None,
     max_len: int | Sequence[int | None] | None = None,
     truncate: str = "right",
-    dtype: Any = None,
+    dtype: DTypes | None = None,
     pad_to_multiple_of: int = 1,
     positions: bool = False,
     max_bytes: int | None = None,

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from varlen.backends.table import Backend
-    from varlen.backends.values import ArrayT, Rows, RowsT
+    from varlen.backends.values import ArrayT, Output, Rows, RowsLike, RowsT, SequencesLike
     from varlen.types import Ragged
 
 
-def _backend_of(arrays: Any) -> Backend:
+def _backend_of(arrays: SequencesLike) -> Backend:
     """The backend of a list of arrays; judged by the first, because this is on every call."""
     return backend_of(arrays[0] if isinstance(arrays, (list, tuple)) and arrays else None)
 
@@ -42,34 +42,34 @@ def _error_of(error: TypeError, arrays: Any) -> Exception:
 
 @overload
 def pad(
-    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: Any = 0,
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: RowsLike = 0,
     padding_side: str = "right", max_len: int | None = None, truncate: str = "right",
-    mask: Literal[False] = False, out: Any = None, dtype: DTypeLike | None = None,
+    mask: Literal[False] = False, out: Output | None = None, dtype: DTypeLike | None = None,
     max_bytes: int | None = None,
 ) -> RowsT: ...  # fmt: skip
 @overload
 def pad(
-    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: Any = 0,
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: RowsLike = 0,
     padding_side: str = "right", max_len: int | None = None, truncate: str = "right", mask: Literal[True],
-    out: Any = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
+    out: Output | None = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
 ) -> tuple[RowsT, RowsT]: ...  # fmt: skip
 @overload
 def pad(
-    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: Any = 0,
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: RowsLike = 0,
     padding_side: str = "right", max_len: int | None = None, truncate: str = "right", mask: bool,
-    out: Any = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
+    out: Output | None = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
 ) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 @eager_only()
 def pad(
     arrays: Sequence[Any],
     pad_to_multiple_of: int = 1,
     *,
-    fill: Any = 0,
+    fill: RowsLike = 0,
     padding_side: str = "right",
     max_len: int | None = None,
     truncate: str = "right",
     mask: bool = False,
-    out: Any = None,
+    out: Output | None = None,
     dtype: DTypeLike | None = None,
     max_bytes: int | None = None,
 ) -> Rows | tuple[Rows, Rows]:

@@ -13,7 +13,7 @@ from varlen.errors import name_argument, value_error
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import Lengths, RowsT, SequencesLike
 
 
 @eager_only()
@@ -98,7 +98,9 @@ def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: A
     return result
 
 
-def backprop_lstm(dY: RowsT, lengths: Any, params: Any, fwd_state: tuple[Any, ...]) -> tuple[RowsT, RowsT]:
+def backprop_lstm(
+    dY: RowsT, lengths: Lengths, params: Any, fwd_state: tuple[Any, ...]
+) -> tuple[RowsT, RowsT]:
     """The gradient of `lstm_forward_training`.
 
     Parameters
@@ -140,11 +142,13 @@ def backprop_lstm(dY: RowsT, lengths: Any, params: Any, fwd_state: tuple[Any, ..
     return backend_of(params).backprop_lstm(dY, _sizes(lengths, "lengths"), params, fwd_state)
 
 
-def _forward(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any, training: bool) -> tuple[Any, Any]:
+def _forward(
+    params: object, H0: object, C0: object, X: SequencesLike, size_at_t: object, training: bool
+) -> tuple[Any, Any]:
     return backend_of(params).lstm(params, H0, C0, X, _sizes(size_at_t, "size_at_t"), training)
 
 
-def _sizes(size_at_t: Any, argument: str) -> list[int]:
+def _sizes(size_at_t: object, argument: str) -> list[int]:
     """Sizes of the steps, which never increase."""
     try:
         numbers = as_ints(size_at_t)

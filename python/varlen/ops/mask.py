@@ -17,7 +17,7 @@ from varlen.ops.support.inputs import as_level, count_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import DTypes, Output, RowsT
 
 
 def mask(
@@ -171,8 +171,8 @@ def block_mask(
     causal: bool = False,
     window: int | tuple[int | None, int | None] | None = None,
     *,
-    dtype: Any = bool,
-    out: Any = None,
+    dtype: DTypes = bool,
+    out: Output | None = None,
     max_bytes: int | None = None,
 ) -> RowsT:
     """The attention mask of rows laid end to end: each row sees only its own sequence.
@@ -250,7 +250,7 @@ def _level_and_kind(lengths: Any, place: int = -1) -> tuple[Level, Any]:
     return units, _HOST if values is None else values
 
 
-def _counted_level_and_kind(lengths: Any, place: int = -1) -> tuple[Level, Any]:
+def _counted_level_and_kind(lengths: object, place: int = -1) -> tuple[Level, Any]:
     """The same, where as many rows as lengths say are made: of lengths without a level that waits."""
     level, values = _level_and_kind(lengths, place)
     if not isinstance(lengths, RaggedBase):

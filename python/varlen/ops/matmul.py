@@ -19,7 +19,7 @@ from varlen.ops.support.outputs import ragged_like
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from varlen.backends.values import RaggedT, Rows
+    from varlen.backends.values import RaggedT, Rows, SequencesLike
     from varlen.levels import Levels
     from varlen.types import Ragged
 
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 
 
 @overload
-def matmul(a: RaggedT, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> RaggedT | Any: ...
+def matmul(
+    a: RaggedT, b: SequencesLike, *, transpose_a: bool = False, transpose_b: bool = False
+) -> RaggedT | Any: ...
 @overload
-def matmul(a: Any, b: RaggedT, *, transpose_a: bool = False, transpose_b: bool = False) -> RaggedT | Any: ...
-def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Rows:
+def matmul(
+    a: SequencesLike, b: RaggedT, *, transpose_a: bool = False, transpose_b: bool = False
+) -> RaggedT | Any: ...
+def matmul(a: SequencesLike, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Rows:
     """The matrix product `a @ b`: of all rows with one matrix, or sequence by sequence.
 
     Parameters
@@ -131,7 +135,7 @@ class _Operand:
         return self.fixed_sizes[::-1] if self.blocks.is_transposed else self.fixed_sizes
 
 
-def _matrices(x: Any, argument: str, transpose: bool) -> _Operand:
+def _matrices(x: SequencesLike, argument: str, transpose: bool) -> _Operand:
     if not isinstance(x, RaggedBase):
         values = as_values(x, argument)
         if values.ndim != 3:

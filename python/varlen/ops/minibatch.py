@@ -155,13 +155,13 @@ def multibatch(
     return _batches(cuts, lambda key: [take(one, key) for one in parts], shuffle, buffer, seed)
 
 
-def _count(sequence: Any, argument: str) -> int:
+def _count(sequence: object, argument: str) -> int:
     if not hasattr(sequence, "__len__"):
         raise value_error(argument, f"expected a sequence with a length, got {type(sequence).__name__}")
     return len(sequence)
 
 
-def _cuts(size: Any, count: int) -> list[int]:
+def _cuts(size: object, count: int) -> list[int]:
     """Where batches begin and end: 0 first, `count` last."""
     if isinstance(size, (bool, np.bool_)) or not hasattr(size, "__iter__") or getattr(size, "ndim", 1) == 0:
         return [*range(0, count, as_int(size, "size", 1)), count]

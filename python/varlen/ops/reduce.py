@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_bool, as_int, check_output
 from varlen.backends import backend_of
@@ -12,6 +12,10 @@ from varlen.ops.faces.folds import COMPOSED
 from varlen.ops.support.accumulator import WRAP, accumulate
 from varlen.ops.support.axes import axes_of, rows_along_axes
 from varlen.ops.support.inputs import regroup, rows_along, units_of
+
+if TYPE_CHECKING:
+    from varlen._core import Level
+    from varlen.backends.values import Axes, DTypes, Lengths, RowsLike, SequencesLike
 
 
 def reduce_rows(
@@ -48,32 +52,34 @@ def reduce_rows(
 
 def _rows_of(
     op: str,
-    values: Any,
-    units: Any,
-    empty: Any,
+    values: SequencesLike,
+    units: Level,
+    empty: RowsLike,
     out: Any,
     ddof: float,
-    dtype: Any,
+    dtype: DTypes,
     overflow: str,
-    axis: Any = None,
+    axis: Axes = None,
 ) -> Any:
     where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
     options = {"empty": empty, "ddof": ddof} if ddof else {"empty": empty}
     return accumulate("reduce", op, values, units, options, dtype, overflow, out, where)
 
 
-def wrap_units(X: Any, rows: Any, outer_levels: Any) -> Any:
+def wrap_units(X: SequencesLike, rows: SequencesLike, outer_levels: Any) -> Any:
     """Rows of units, under the levels above them where there are such: then of the class of X."""
     return regroup(X, rows, outer_levels) if outer_levels else rows
 
 
-def count_rows(X: Any, lengths: Any, level: int) -> Any:
+def count_rows(X: SequencesLike, lengths: Any, level: int) -> Any:
     """How many rows each sequence of a level has."""
     values, units, outer_levels = units_of(X, lengths, level)
     return wrap_units(X, backend_of(values).level_array(units, "lengths", values), outer_levels)
 
 
-def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
+def extreme(
+    op: str, X: Any, lengths: Any, axis: Axes, level: int, empty: RowsLike, which: bool, out: Any
+) -> Any:
     """The largest or smallest row of each sequence, and where it is if `which` asks for it."""
     if which is False or not as_bool(which, "which"):
         return reduce_rows(op, X, lengths, axis, level, empty, out)
@@ -85,7 +91,7 @@ def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, wh
     return wrap_units(X, extremes, outer_levels), wrap_units(X, places, outer_levels)
 
 
-def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> Any:
+def extreme_place(op: str, X: SequencesLike, lengths: Any, axis: Axes, level: int, empty: Any) -> Any:
     """The place of the largest or smallest number of each sequence."""
     if axis is None:
         values, units, outer_levels = units_of(X, lengths, level)
@@ -101,7 +107,7 @@ def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: A
     return places[0] if is_one else wrap_units(X, places, outer_levels)
 
 
-def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
+def _places_of(op: str, values: SequencesLike | None, level: Any, empty: object) -> Any:
     backend = backend_of(values)
     if empty is None:
         return backend.reduce_extreme(op, values, level)[1]
@@ -111,7 +117,7 @@ def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
     return backend.where(is_empty.reshape(-1, *(1 for _ in places.shape[1:])), number, places)
 
 
-def end_row(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
+def end_row(X: SequencesLike, lengths: Lengths | None, level: int, last: bool, empty: RowsLike) -> Any:
     """The first or last row of each sequence."""
     values, units, outer_levels = units_of(X, lengths, level)
     row = None if empty is None else row_as(empty, values, "empty")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_bool, axis_of, check_output
 from varlen.backends import backend_of
@@ -10,6 +10,10 @@ from varlen.errors import value_error
 from varlen.ops.support.accumulator import WRAP, accumulate
 from varlen.ops.support.axes import in_line
 from varlen.ops.support.inputs import rows_along, same_kind, units_of
+
+if TYPE_CHECKING:
+    from varlen._core import Level
+    from varlen.backends.values import Axes, DTypes, Lengths, Output, SequencesLike
 
 
 def scan_rows(
@@ -42,14 +46,14 @@ def scan_rows(
 
 def _scan(
     op: str,
-    rows: Any,
-    units: Any,
+    rows: SequencesLike,
+    units: Level,
     exclusive: bool,
     reverse: bool,
     out: Any,
-    dtype: Any,
+    dtype: DTypes,
     overflow: str,
-    axis: Any = None,
+    axis: Axes = None,
 ) -> Any:
     where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
     how = {"exclusive": exclusive, "reverse": reverse}
@@ -58,14 +62,14 @@ def _scan(
 
 def scanned_extreme(
     op: str,
-    X: Any,
-    lengths: Any,
-    axis: Any,
+    X: SequencesLike,
+    lengths: Lengths | None,
+    axis: Axes,
     level: int,
     exclusive: bool,
     reverse: bool,
     which: bool,
-    out: Any,
+    out: Output | None,
 ) -> Any:
     """The largest or smallest row so far, and which it is if `which` asks for it."""
     if which is False or not as_bool(which, "which"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike
 
-    from varlen.backends.values import Rows, RowsT
+    from varlen.backends.values import Output, Rows, RowsT, SequencesLike
     from varlen.types import Ragged
 
     Array: TypeAlias = np.ndarray | torch.Tensor
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @overload
 def gather_add(
-    table: RowsT | Sequence[Any], indices: RaggedBase[Any], *, out: Any = None
+    table: RowsT | Sequence[Any], indices: RaggedBase[Any], *, out: Output | None = None
 ) -> Ragged[RowsT]: ...
 @overload
 def gather_add(
-    table: RowsT | Sequence[Any], indices: ArrayLike | torch.Tensor, *, out: Any = None
+    table: RowsT | Sequence[Any], indices: ArrayLike | torch.Tensor, *, out: Output | None = None
 ) -> RowsT: ...
-def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
+def gather_add(table: SequencesLike, indices: SequencesLike, *, out: Output | None = None) -> Rows:
     """Add up the table rows that each row of indices selects.
 
     Parameters
@@ -84,7 +84,9 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     return result if ragged is None else ragged._make(result, ragged._levels)
 
 
-def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, out: Any = None) -> RowsT:
+def backprop_gather_add(
+    dY: RowsT | Sequence[Any], indices: SequencesLike, rows: int, *, out: Output | None = None
+) -> RowsT:
     """The gradient of `gather_add`: each row of the table sums the rows of dY that selected it.
 
     Parameters
@@ -129,7 +131,7 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
 
 
 @eager_only()
-def scatter_add(table: Any, indices: Any, values: Any) -> None:
+def scatter_add(table: SequencesLike, indices: SequencesLike, values: SequencesLike) -> None:
     """Add each row of values to the table row at its index, in place.
 
     Parameters
@@ -168,14 +170,14 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     backend_of(table).scatter_add(table, _integers(indices), values)
 
 
-def _indices(indices: Any) -> tuple[Any, RaggedBase[Any] | None]:
+def _indices(indices: SequencesLike) -> tuple[Any, RaggedBase[Any] | None]:
     """Rows of indices, and the Ragged that they came in."""
     if isinstance(indices, RaggedBase):
         return indices._values, indices
     return _integers(indices), None
 
 
-def _integers(indices: Any) -> Any:
+def _integers(indices: SequencesLike) -> Any:
     """Indices as they are, or what NumPy reads; an empty list holds integers too."""
     if hasattr(indices, "dtype"):
         return as_values(indices, "indices")

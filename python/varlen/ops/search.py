@@ -19,16 +19,21 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SequencesLike
 
 
 @overload
 def searchsorted(
-    X: Any, v: RaggedT, lengths: Lengths | None = None, *, side: str = "left", level: int = -1
+    X: SequencesLike, v: RaggedT, lengths: Lengths | None = None, *, side: str = "left", level: int = -1
 ) -> RaggedT: ...
 @overload
 def searchsorted(
-    X: Any, v: RowsT | Sequence[Any], lengths: Lengths | None = None, *, side: str = "left", level: int = -1
+    X: SequencesLike,
+    v: RowsT | Sequence[Any],
+    lengths: Lengths | None = None,
+    *,
+    side: str = "left",
+    level: int = -1,
 ) -> RowsT: ...
 @eager_only()
 def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", level: int = -1) -> Rows:

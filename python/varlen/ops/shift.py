@@ -18,7 +18,7 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, SameT
+    from varlen.backends.values import Lengths, Output, SameT, SequencesLike
     from varlen.levels import Levels
 
 
@@ -147,7 +147,7 @@ def roll(
 
 
 def backprop_reverse(
-    dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Any = None
+    dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Output | None = None
 ) -> SameT:
     """The gradient of `reverse`: the reversed gradient.
 
@@ -244,7 +244,14 @@ def backprop_roll(
     return _move_back(roll, dY, lengths, by, level, out)
 
 
-def _move_back(verb: Any, dY: SameT | Sequence[Any], lengths: Any, by: Any, level: int, out: Any) -> SameT:
+def _move_back(
+    verb: Any,
+    dY: SameT | Sequence[Any],
+    lengths: Lengths | None,
+    by: SequencesLike,
+    level: int,
+    out: Output | None,
+) -> SameT:
     """Rows moved by a verb as many places back."""
     if out is not None:
         check_output(out, by)
@@ -255,7 +262,7 @@ def _move_back(verb: Any, dY: SameT | Sequence[Any], lengths: Any, by: Any, leve
     return result
 
 
-def _negate(by: Any) -> Any:
+def _negate(by: object) -> Any:
     """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
@@ -287,7 +294,9 @@ def _move(verb: str, X: Any, lengths: Any, level: int, out: Any, *options: Any) 
 
 
 @eager_only("a level above the innermost of reverse, roll or shift")
-def _move_units(verb: str, X: Any, values: Any, levels: Levels, place: int, *options: Any) -> Any:
+def _move_units(
+    verb: str, X: Any, values: SequencesLike, levels: Levels, place: int, *options: object
+) -> Any:
     """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
     count = levels[place].total
     options = (options[0], count) if verb == "shift" else options

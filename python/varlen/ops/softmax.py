@@ -14,7 +14,7 @@ from varlen.ops.support.inputs import rows_along, rows_of, same_kind, units_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, SameT
+    from varlen.backends.values import Lengths, Output, SameT, SequencesLike
 
 
 def backprop_softmax(
@@ -144,7 +144,14 @@ def exponentiate(
 
 
 def _softmax_gradient(
-    dY: Any, Y: Any, lengths: Any, log: bool, axis: int | None, level: int, temperature: float, out: Any
+    dY: SequencesLike,
+    Y: SequencesLike,
+    lengths: Any,
+    log: bool,
+    axis: int | None,
+    level: int,
+    temperature: float,
+    out: Output | None,
 ) -> Any:
     if out is not None:
         check_output(out, dY, Y, lengths)
@@ -162,6 +169,6 @@ def _softmax_gradient(
     return same_kind(dY, result)
 
 
-def _rows_in_line(X: Any, lengths: Any, axis: int, level: int, argument: str = "X") -> Any:
+def _rows_in_line(X: SequencesLike, lengths: Lengths, axis: int, level: int, argument: str = "X") -> Any:
     values, levels = rows_along(X, lengths, axis, level, argument)
     return in_line(values, levels, axis_of(axis, len(levels) + values.ndim))

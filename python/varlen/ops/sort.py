@@ -20,7 +20,18 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import ArrayT, Lengths, RaggedT, Rows, RowsT, SameT
+    from varlen.backends.values import (
+        ArrayT,
+        Axes,
+        Lengths,
+        Output,
+        RaggedT,
+        Rows,
+        RowsLike,
+        RowsT,
+        SameT,
+        SequencesLike,
+    )
     from varlen.types import Ragged
 
 
@@ -138,22 +149,22 @@ def argsort(
 @overload
 def topk(
     X: RaggedT, lengths: None = None, *, k: int, level: int = -1, largest: bool = True,
-    dense: Literal[False] = False, fill: Any = 0,
+    dense: Literal[False] = False, fill: RowsLike = 0,
 ) -> tuple[RaggedT, RaggedT]: ...  # fmt: skip
 @overload
 def topk(
     X: RowsT | Sequence[Any], lengths: Lengths, *, k: int, level: int = -1, largest: bool = True,
-    dense: Literal[False] = False, fill: Any = 0,
+    dense: Literal[False] = False, fill: RowsLike = 0,
 ) -> tuple[Ragged[RowsT], Ragged[RowsT]]: ...  # fmt: skip
 @overload
 def topk(
     X: RaggedBase[ArrayT], lengths: None = None, *, k: int, level: int = -1, largest: bool = True,
-    dense: bool, fill: Any = 0,
+    dense: bool, fill: RowsLike = 0,
 ) -> tuple[ArrayT | Any, ArrayT | Any]: ...  # fmt: skip
 @overload
 def topk(
     X: RowsT | Sequence[Any], lengths: Lengths, *, k: int, level: int = -1, largest: bool = True, dense: bool,
-    fill: Any = 0,
+    fill: RowsLike = 0,
 ) -> tuple[RowsT | Any, RowsT | Any]: ...  # fmt: skip
 def topk(
     X: Any,
@@ -163,7 +174,7 @@ def topk(
     level: int = -1,
     largest: bool = True,
     dense: bool = False,
-    fill: Any = 0,
+    fill: RowsLike = 0,
 ) -> tuple[Rows, Rows]:
     """The k best numbers of each sequence in order, and their positions.
 
@@ -270,7 +281,7 @@ def unique(
 ) -> tuple[Ragged[RowsT], RowsT, Ragged[RowsT]]: ...  # fmt: skip
 @overload
 def unique(
-    X: Any, lengths: Lengths | None = None, *, level: int = -1, inverse: bool, counts: bool
+    X: SequencesLike, lengths: Lengths | None = None, *, level: int = -1, inverse: bool, counts: bool
 ) -> Rows | tuple[Rows, ...]: ...
 @eager_only()
 def unique(
@@ -482,7 +493,7 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
 
 
 def sort_rows(
-    X: Any, lengths: Any, axis: Any, level: int, descending: Any, places: bool, out: Any = None
+    X: Any, lengths: Any, axis: Axes, level: int, descending: object, places: bool, out: Output | None = None
 ) -> Any:
     """Numbers in order, or their places, in the sequences of a level or along an axis."""
     if out is not None:
@@ -508,6 +519,8 @@ def sort_rows(
     return same_kind(X, result if out is None else backend.assign(out, result))
 
 
-def _sort_gradient(rows: Any, level: Level, new_level: Level, which: Any, out: Any) -> Any:
+def _sort_gradient(
+    rows: SequencesLike, level: Level, new_level: Level, which: SequencesLike, out: Output | None
+) -> Any:
     places = which._values if isinstance(which, RaggedBase) else as_values(which, "which")
     return backend_of(rows).unsort(rows, level, new_level, places, out)

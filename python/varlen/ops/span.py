@@ -22,24 +22,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SameT, Values
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SameT, SequencesLike, Values
     from varlen.types import Ragged
 
 
 @overload
 def spans(
-    X: RaggedT, at: Any, *, lengths: None = None, row_ids: ArrayLike | None = None,
+    X: RaggedT, at: SequencesLike, *, lengths: None = None, row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
 ) -> RaggedT: ...  # fmt: skip
 @overload
 def spans(
-    X: RowsT | Sequence[Any], at: Any, *, lengths: Lengths | None = None, row_ids: ArrayLike | None = None,
+    X: RowsT | Sequence[Any], at: SequencesLike, *, lengths: Lengths | None = None,
+    row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
 ) -> Ragged[RowsT]: ...  # fmt: skip
 @eager_only()
 def spans(
     X: Any,
-    at: Any,
+    at: SequencesLike,
     *,
     lengths: Lengths | None = None,
     row_ids: ArrayLike | None = None,
@@ -100,7 +101,7 @@ def spans(
 
 
 def backprop_spans(
-    dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
+    dY: SameT | Sequence[Any], at: SequencesLike, lengths: Lengths, *, row_ids: ArrayLike | None = None
 ) -> SameT:
     """The gradient of `spans`: each row of X sums the rows of dY that were taken from it.
 
@@ -244,20 +245,22 @@ def backprop_align(dY: SameT | Sequence[Any], alignment: Ragged[Any], lengths: L
 
 @overload
 def insert_rows(
-    X: RaggedT, at: Any, *, rows: Any = None, lengths: None = None, row_ids: ArrayLike | None = None,
+    X: RaggedT, at: SequencesLike, *, rows: SequencesLike | None = None, lengths: None = None,
+    row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
 ) -> RaggedT: ...  # fmt: skip
 @overload
 def insert_rows(
-    X: RowsT | Sequence[Any], at: Any, *, rows: Any = None, lengths: Lengths | None = None,
+    X: RowsT | Sequence[Any], at: SequencesLike, *, rows: SequencesLike | None = None,
+    lengths: Lengths | None = None,
     row_ids: ArrayLike | None = None, max_bytes: int | None = None,
 ) -> Ragged[RowsT]: ...  # fmt: skip
 @eager_only()
 def insert_rows(
     X: Any,
-    at: Any,
+    at: SequencesLike,
     *,
-    rows: Any = None,
+    rows: SequencesLike | None = None,
     lengths: Lengths | None = None,
     row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
@@ -323,7 +326,7 @@ def insert_rows(
 
 
 def backprop_insert_rows(
-    dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
+    dY: SameT | Sequence[Any], at: SequencesLike, lengths: Lengths, *, row_ids: ArrayLike | None = None
 ) -> tuple[SameT, Values]:
     """The gradients of `insert_rows`: rows of dY, for the original and for the inserted rows.
 
@@ -363,13 +366,13 @@ def backprop_insert_rows(
     return (dY._make(d_values, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else d_values), d_rows
 
 
-def _outer_levels(X: Any) -> Levels:
+def _outer_levels(X: SequencesLike) -> Levels:
     """The levels over the sequences that are taken."""
     return X._levels[:-1] if isinstance(X, RaggedBase) else ()
 
 
 def _name_spans(
-    value: Any, level: Level, row_ids: Any, argument: str, row_shape: tuple[int, ...]
+    value: object, level: Level, row_ids: object, argument: str, row_shape: tuple[int, ...]
 ) -> tuple[np.ndarray, Level]:
     """What was named, laid end to end, and which of it belongs to each sequence."""
     numbers: Any
@@ -395,7 +398,7 @@ def _name_spans(
     return numbers.reshape(-1), groups
 
 
-def _alignment_rows(alignment: Any, level: Level) -> NDArray[np.int64]:
+def _alignment_rows(alignment: object, level: Level) -> NDArray[np.int64]:
     """The numbers of an alignment as rows of the values."""
     if not isinstance(alignment, RaggedBase):
         raise type_error("alignment", f"expected a Ragged, got {type(alignment).__name__}")
@@ -410,7 +413,7 @@ def _alignment_rows(alignment: Any, level: Level) -> NDArray[np.int64]:
     return rows
 
 
-def _rows_of(dY: Any, levels: Levels) -> Any:
+def _rows_of(dY: SequencesLike, levels: Levels) -> Any:
     """The rows of a gradient, which has to have these levels innermost."""
     if isinstance(dY, RaggedBase):
         if not same_levels(dY._levels[-len(levels) :], levels):
@@ -424,7 +427,7 @@ def _rows_of(dY: Any, levels: Levels) -> Any:
     return rows
 
 
-def _add_gradient(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> Any:
+def _add_gradient(dY: SequencesLike, which: NDArray[np.int64], levels: Levels, level: Level) -> Any:
     """Rows of a gradient, added to the rows that they were taken from."""
     rows = _rows_of(dY, levels)
     dX = backend_of(rows).backprop_gather_add(rows, which[:, None], level.total)

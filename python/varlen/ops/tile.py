@@ -18,16 +18,16 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SequencesLike
     from varlen.types import Ragged
 
 
 @overload
-def tile(X: RaggedT, multiples: Any, lengths: None = None) -> RaggedT: ...
+def tile(X: RaggedT, multiples: SequencesLike, lengths: None = None) -> RaggedT: ...
 @overload
-def tile(X: RowsT | Sequence[Any], multiples: Any, lengths: Lengths) -> Ragged[RowsT]: ...
+def tile(X: RowsT | Sequence[Any], multiples: SequencesLike, lengths: Lengths) -> Ragged[RowsT]: ...
 @eager_only()
-def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
+def tile(X: Any, multiples: SequencesLike, lengths: Any = None) -> Rows:
     """Repeat the contents of each axis end to end.
 
     Parameters

@@ -10,7 +10,7 @@ from varlen.ops.support.outputs import padded_class
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import ArrayT, RowsT
+    from varlen.backends.values import ArrayT, RowsLike, RowsT, SequencesLike
     from varlen.types import Padded, Ragged
 
 
@@ -19,7 +19,7 @@ def list2padded(
     seqs: Sequence[RowsT] | Sequence[Sequence[Any]],
     *,
     ties: str = "reversed",
-    fill: Any = None,
+    fill: RowsLike | None = None,
     max_bytes: int | None = None,
 ) -> Padded[RowsT]:
     """Lay arrays side by side in one time-major block, the longest first.
@@ -101,7 +101,11 @@ def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
 
 @eager_only()
 def ragged2padded(
-    ragged: Ragged[ArrayT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ragged: Ragged[ArrayT],
+    *,
+    ties: str = "reversed",
+    fill: RowsLike | None = None,
+    max_bytes: int | None = None,
 ) -> Padded[ArrayT]:
     """Convert a Ragged to one time-major block, the longest sequence first.
 
@@ -169,7 +173,7 @@ def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
     return result
 
 
-def _check_padded(padded: Any) -> Any:
+def _check_padded(padded: SequencesLike) -> Any:
     if not isinstance(padded, padded_class()):
         raise type_error("padded", f"expected a Padded, got {type(padded).__name__}")
     return padded

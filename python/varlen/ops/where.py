@@ -17,10 +17,11 @@ from varlen.ops.support.inputs import as_bools, nested, same_kind
 from varlen.ops.support.operands import align
 
 if TYPE_CHECKING:
+    from varlen.backends.values import SequencesLike
     from varlen.types import Ragged
 
 
-def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
+def where(condition: Any, x: Any, y: SequencesLike) -> Ragged[Any]:
     """Choose from x where a condition is true, else from y, by value or by whole sequence.
 
     Parameters

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen.backends.table import Backend
-    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SameT
+    from varlen.backends.values import Lengths, Output, RaggedT, Rows, RowsT, SameT, SequencesLike
     from varlen.types import Ragged
 
 
-def _rows(X: Any, argument: str) -> tuple[Any, Backend]:
+def _rows(X: SequencesLike, argument: str) -> tuple[Any, Backend]:
     """The rows of an array, a tensor or a container, and the backend that they belong to."""
     rows = rows_of(X, argument)
     return rows, backend_of(rows)
 
 
-def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
+def _level_of(X: SequencesLike | None, rows: Any, lengths: Any) -> Level:
     """The sequences of X: its own, those of lengths, or one."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
@@ -56,7 +56,7 @@ def seq2col(
     right: int | None = None,
     dilation: int = 1,
     stride: int = 1,
-    out: Any = None,
+    out: Output | None = None,
     max_bytes: int | None = None,
 ) -> SameT:
     """Join each row with its neighbours: nW to the left, itself, nW to the right.
@@ -136,7 +136,7 @@ def backprop_seq2col(
     right: int | None = None,
     dilation: int = 1,
     stride: int = 1,
-    out: Any = None,
+    out: Output | None = None,
     max_bytes: int | None = None,
 ) -> SameT:
     """The gradient of `seq2col`: each row of X sums the gradients of all places that use it.
@@ -277,7 +277,7 @@ def average_windows(
 ) -> RowsT: ...  # fmt: skip
 @eager_only()
 def average_windows(
-    Y: Any,
+    Y: SequencesLike,
     lengths: Lengths,
     *,
     size: int,
@@ -475,8 +475,8 @@ def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) 
 
 
 def _windows(
-    X: Any,
-    lengths: Any,
+    X: SequencesLike,
+    lengths: Lengths | None,
     size: int,
     step: int,
     drop_last: bool,
@@ -493,8 +493,8 @@ def _windows(
 
 
 def _merge(
-    Y: Any,
-    lengths: Any,
+    Y: SequencesLike,
+    lengths: Lengths,
     size: int,
     step: int,
     drop_last: bool,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import StateT
+    from varlen.backends.values import SequencesLike, StateT
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -85,7 +85,8 @@ class Beam:
         self._set(None, Level(np.ones(count, np.int64)), scores, np.arange(count), ones, flags, flags)
 
     def _set(
-        self, previous: Beam | None, level: Level, scores: Any, parents: Ints, tokens: Ints, is_added: Bools,
+        self, previous: Beam | None, level: Level, scores: SequencesLike, parents: Ints, tokens: Ints,
+        is_added: Bools,
         is_finished: Bools,
     ) -> None:  # fmt: skip
         self._previous = previous
@@ -138,7 +139,7 @@ class Beam:
         count = int(self._is_finished.sum())
         return f"Beam({len(self)} sources, {self._level.total} hypotheses, {count} of them ended)"
 
-    def expand(self, log_probs: Any) -> Ragged[Any]:
+    def expand(self, log_probs: SequencesLike) -> Ragged[Any]:
         """The scores of every continuation, by source, hypothesis and token.
 
         A hypothesis that has ended becomes itself alone. `step` keeps the best of these.
@@ -178,7 +179,7 @@ class Beam:
         total = backend_of(rows).where(like(self._is_finished, rows)[:, None], scores, total)
         return Ragged._make(Ragged.from_dense(total, token_level).values, (self._level, token_level))
 
-    def _rows(self, log_probs: Any) -> Any:
+    def _rows(self, log_probs: SequencesLike) -> Any:
         """A row for each hypothesis, of the kind of scores."""
         rows = as_values(log_probs, "log_probs")
         count = self._level.total
@@ -192,7 +193,7 @@ class Beam:
             )
         return rows
 
-    def step(self, log_probs: Any, k: int, end: int | Sequence[int] | Any = None) -> Self:
+    def step(self, log_probs: SequencesLike, k: int, end: int | Sequence[int] | Any = None) -> Self:
         """The k best continuations of each source.
 
         Parameters
@@ -298,7 +299,7 @@ class Beam:
         """
         count = (self._level if self._previous is None else self._previous._level).total
 
-        def one(value: Any, name: str) -> Any:
+        def one(value: object, name: str) -> Any:
             rows = value if isinstance(value, Ragged) else as_values(value, name)
             if len(rows) != count:
                 raise value_error(name, f"has {len(rows)} rows, but there were {count} hypotheses")
@@ -336,7 +337,7 @@ class Beam:
         return Ragged._make(like(result.values, self._scores), (self._level, *result.levels))
 
 
-def _first(first: Any, count: int) -> Ints:
+def _first(first: object, count: int) -> Ints:
     """What each source starts with."""
     try:
         numbers = np.asarray(as_ints(first))
@@ -354,7 +355,7 @@ def _first(first: Any, count: int) -> Ints:
     return np.broadcast_to(numbers.astype(np.int64, copy=False), count)
 
 
-def _ends(end: Any, width: int) -> list[int]:
+def _ends(end: object, width: int) -> list[int]:
     """The tokens that end a hypothesis, of `width` that there are."""
     argument = as_ints(end)
     if getattr(argument, "ndim", 0) > 1:

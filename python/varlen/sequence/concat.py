@@ -14,7 +14,7 @@ from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
 
 
 def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level: int = -1) -> RaggedT:
@@ -63,7 +63,9 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     return cast("RaggedT", interleave(parts, index, "input"))
 
 
-def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:
+def backprop_sequence_concat(
+    dY: SequencesLike, input: Iterable[Any], *, level: int = -1
+) -> list[Ragged[Any]]:
     """The gradient of `sequence_concat`: each input gets its part.
 
     Parameters
@@ -97,7 +99,7 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     return [part._make(item, part.levels) for part, item in zip(parts, rows, strict=True)]
 
 
-def _parts(input: Any, level: int) -> tuple[list[Ragged[Any]], int]:
+def _parts(input: object, level: int) -> tuple[list[Ragged[Any]], int]:
     """The inputs, which nest alike above a level, and its number."""
     parts = parts_of(input, "input")
     index = resolve_level(level, parts[0].levels)

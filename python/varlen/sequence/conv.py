@@ -35,7 +35,7 @@ from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike, Values
 
 _FARTHEST = 2**31  # rows from a row to its window
 
@@ -123,7 +123,7 @@ def sequence_conv(
 
 def backprop_sequence_conv(
     dY: Any,
-    input: Any,
+    input: SequencesLike,
     filter: Any,
     context_start: int | None = None,
     context_length: int | None = None,
@@ -280,7 +280,7 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
     return _unfold(rows, window, padding)
 
 
-def _unfold(rows: Any, window: _Window, padding: Any) -> Any:
+def _unfold(rows: Any, window: _Window, padding: object) -> Any:
     first, left, right = window.reach
     if first:
         rows = backend_of(rows).shift(rows, window.units, -first)
@@ -298,7 +298,7 @@ def _merge_windows(d_columns: Any) -> Any:
     return d_columns.reshape(d_columns.shape[0] * d_columns.shape[1], d_columns.shape[2])
 
 
-def _matrix(values: Any, argument: str) -> Any:
+def _matrix(values: Values, argument: str) -> Any:
     if values.ndim > 2:
         raise value_error(argument, f"expected rows (T, D), got shape {tuple(values.shape)}")
     numbers(values, argument, True)

@@ -27,12 +27,12 @@ from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, RowsLike, SequencesLike, Values
 
 
 @eager_only()
 def sequence_enumerate(
-    input: RaggedT, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
+    input: RaggedT, win_size: int, pad_value: RowsLike = 0, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
     """Join each row with the next `win_size` - 1 rows of its sequence, padded beyond its end.
 
@@ -92,7 +92,9 @@ def sequence_enumerate(
         return cast("RaggedT", r._make(_fill_ends(result, units, size, fill), r.levels))
 
 
-def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level: int = -1) -> RaggedT:
+def backprop_sequence_enumerate(
+    dY: SequencesLike, input: RaggedT, win_size: int, *, level: int = -1
+) -> RaggedT:
     """The gradient of `sequence_enumerate`: each row sums the gradients of all windows that hold it.
 
     Parameters
@@ -131,7 +133,7 @@ def _sums(d: Any, units: Level, size: int) -> Any:
     return backprop_seq2col(column, 0, right=size - 1, lengths=units).reshape(len(d), *d.shape[2:])
 
 
-def _inner(values: Any) -> tuple[int, ...]:
+def _inner(values: Values) -> tuple[int, ...]:
     """The shape of a row inside a window: none for plain numbers, and for rows of one."""
     shape = tuple(values.shape[1:])
     return () if shape == (1,) else shape
@@ -146,7 +148,7 @@ def _windows(rows: Any, units: Level, size: int) -> Any:
     )  # a dtype without a name of its own
 
 
-def _fill_ends(result: Any, units: Level, size: int, fill: Any) -> Any:
+def _fill_ends(result: Any, units: Level, size: int, fill: RowsLike) -> Any:
     """The windows with their places behind the end of sequences filled."""
     gaps = ~_core.seq2col(np.ones((units.total, 1, 1), np.bool_), units, 0, size - 1)[0]
     gaps = gaps.reshape(units.total, size, *(1 for _ in result.shape[2:]))

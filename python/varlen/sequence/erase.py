@@ -20,11 +20,11 @@ from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
 
 
 @eager_only()
-def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
+def sequence_erase(x: RaggedT, tokens: SequencesLike, *, level: int = -1) -> RaggedT:
     """Remove rows, or whole sequences, that equal one of the tokens.
 
     Parameters
@@ -83,7 +83,9 @@ def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     return cast("RaggedT", r._make(values, (*r.levels[:index], out_level, *inner_levels)))
 
 
-def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
+def backprop_sequence_erase(
+    dY: SequencesLike, x: RaggedT, tokens: SequencesLike, *, level: int = -1
+) -> RaggedT:
     """The gradient of `sequence_erase`: zeros for what was erased.
 
     Parameters
@@ -116,7 +118,7 @@ def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1
     return cast("RaggedT", r._make(scatter_rows(d, where, r.total), r.levels))
 
 
-def _erase_rows(r: Ragged[Any], tokens: Any) -> Ragged[Any] | None:
+def _erase_rows(r: Ragged[Any], tokens: SequencesLike) -> Ragged[Any] | None:
     """Erase rows of numbers of up to 8 bytes, which are compared as bytes; None where they cannot be."""
     values: Any = r.values
     is_array = isinstance(values, np.ndarray)
@@ -147,7 +149,7 @@ def _check_one_number(r: Ragged[Any]) -> None:
         raise value_error("x", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
 
 
-def _kept_mask(r: Ragged[Any], index: int, tokens: Any) -> Any:
+def _kept_mask(r: Ragged[Any], index: int, tokens: SequencesLike) -> Any:
     """Which rows, or which sequences below level `index`, equal no token: bool."""
     _check_one_number(r)
     rows = _comparable(r.values).reshape(-1)
@@ -173,7 +175,7 @@ def _kept_mask(r: Ragged[Any], index: int, tokens: Any) -> Any:
     )
 
 
-def _comparable(values: Any) -> Any:
+def _comparable(values: SequencesLike) -> Any:
     """Numbers that NumPy can compare: dtypes that it does not know become float32, which holds them."""
     numbers = array_of(values, "tokens")
     return (
@@ -183,7 +185,7 @@ def _comparable(values: Any) -> Any:
     )
 
 
-def _numbers(tokens: Any) -> Any:
+def _numbers(tokens: SequencesLike) -> Any:
     """Tokens laid end to end: numbers of NumPy, or of Python where no dtype holds them all."""
     values = tokens.values if isinstance(tokens, Ragged) else tokens
     try:
@@ -199,14 +201,14 @@ def _numbers(tokens: Any) -> Any:
     return numbers
 
 
-def _refuse_wide(values: Any) -> None:
+def _refuse_wide(values: SequencesLike) -> None:
     """Refuse lists of integers beyond 64 bits, which NumPy reads as objects."""
     for x in np.asarray(values, np.object_).reshape(-1):
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise overflow_error("tokens", f"{x} does not fit 64 bits")
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     """Whether it is one value, not a list of values."""
     return isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
 
@@ -239,7 +241,7 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
     return token_seqs, _numbers(token_seqs)
 
 
-def _holds_float(tokens: Any) -> bool:
+def _holds_float(tokens: SequencesLike) -> bool:
     if isinstance(tokens, (list, tuple)):
         return any(map(_holds_float, tokens))
     return isinstance(tokens, float)
@@ -296,7 +298,7 @@ def _ids_among(values: Any, vocab: Any) -> Any:
     return np.where(vocab[ids] == values, ids, -1)
 
 
-def _label_sequences(ids: Any, level: Level, token_ids: Any, token_level: Level) -> tuple[Any, Any]:
+def _label_sequences(ids: object, level: Level, token_ids: object, token_level: Level) -> tuple[Any, Any]:
     """A number for each sequence, the same for equal ones; -1 where no token is as long."""
     may_match = np.isin(level.lengths, token_level.lengths)
     candidates = Ragged._make(ids, (level,))[may_match]

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen._core import RaggedBase
-    from varlen.backends.values import RowsT, SameT
+    from varlen.backends.values import RowsT, SameT, SequencesLike
     from varlen.levels import Levels
 
 
 def sequence_expand(
-    x: SameT | Sequence[Any], y: Any, ref_level: int = -1, name: str | None = None, *, level: int = -1
+    x: SameT | Sequence[Any],
+    y: SequencesLike,
+    ref_level: int = -1,
+    name: str | None = None,
+    *,
+    level: int = -1,
 ) -> SameT:
     """Repeat each whole sequence k of x as many times as sequence k of y is long.
 
@@ -94,7 +99,7 @@ def sequence_expand(
 
 
 def backprop_sequence_expand(
-    dY: Any, x: SameT | Sequence[Any], y: Any, ref_level: int = -1, *, level: int = -1
+    dY: SequencesLike, x: SameT | Sequence[Any], y: SequencesLike, ref_level: int = -1, *, level: int = -1
 ) -> SameT:
     """The gradient of `sequence_expand` for x: each row sums the gradients of its repeats.
 
@@ -137,7 +142,9 @@ def backprop_sequence_expand(
     )
 
 
-def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged[Any]:
+def sequence_expand_as(
+    x: SequencesLike, y: SequencesLike, name: str | None = None, *, level: int = -1
+) -> Ragged[Any]:
     """Repeat row k of x for every row of sequence k of y.
 
     Parameters
@@ -187,7 +194,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
 
 
 def backprop_sequence_expand_as(
-    dY: RaggedBase[RowsT] | RowsT | Sequence[Any], y: Any, *, level: int = -1
+    dY: RaggedBase[RowsT] | RowsT | Sequence[Any], y: SequencesLike, *, level: int = -1
 ) -> RowsT:
     """The gradient of `sequence_expand_as` for x: each row sums the gradients of its sequence.
 
@@ -259,6 +266,6 @@ def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
     return Level.from_lengths(times.lengths * blocks.lengths), blocks
 
 
-def _rows_per_unit(y: Any, level: int) -> tuple[Level, Levels]:
+def _rows_per_unit(y: SequencesLike, level: int) -> tuple[Level, Levels]:
     levels = sequences(y, "y").levels
     return flatten_levels(levels[resolve_level(level, levels) :]), levels

@@ -17,7 +17,7 @@ from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import RowsLike, RowsT, SequencesLike
     from varlen.levels import Levels
 
 Sizes = int | Sequence[int]
@@ -89,7 +89,7 @@ def im2sequence(
 
 
 def backprop_im2sequence(
-    dY: Any,
+    dY: SequencesLike,
     input: RowsT | Sequence[Any],
     filter_size: Sizes = 1,
     stride: Sizes = 1,
@@ -145,7 +145,7 @@ def backprop_im2sequence(
 class _Grid:
     """How many patches an image has, down and across, and what makes them."""
 
-    def __init__(self, shape: Any, filter_size: Any, stride: Any, padding: Any) -> None:
+    def __init__(self, shape: Any, filter_size: Any, stride: Any, padding: RowsLike) -> None:
         self.count = int(shape[0])
         self.image = (int(shape[2]), int(shape[3]))
         self.filter = _pair(filter_size, "filter_size", 1)
@@ -160,7 +160,7 @@ class _Grid:
             raise value_error("filter_size", f"{self.filter} is larger than an image with padding, {padded}")
         return steps_left // self.stride[axis] + 1
 
-    def select(self, sizes: Any, out_stride: Any) -> tuple[Level, Any]:
+    def select(self, sizes: object, out_stride: object) -> tuple[Level, Any]:
         """The level of the patches, and which patches it takes; None for all."""
         steps = _pair(out_stride, "out_stride", 1)
         if sizes is None:
@@ -189,14 +189,14 @@ class _Grid:
         return Level.from_lengths(patch_counts[0] * patch_counts[1]), np.flatnonzero(is_inside)
 
 
-def _images(input: Any) -> Any:
+def _images(input: SequencesLike) -> Any:
     images = input.values if isinstance(input, Ragged) else as_values(input, "input")
     if images.ndim != 4:
         raise value_error("input", f"expected images (n, C, H, W), got shape {tuple(images.shape)}")
     return images
 
 
-def _padded(images: Any, padding: tuple[int, int, int, int]) -> Any:
+def _padded(images: object, padding: tuple[int, int, int, int]) -> Any:
     if not any(padding):
         return images
     return backend_of(images).pad_images(images, padding)

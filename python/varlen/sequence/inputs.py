@@ -18,11 +18,11 @@ from varlen.types import Ragged
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import SequencesLike, Values
     from varlen.levels import Levels
 
 
-def sequences(x: Any, argument: str = "x") -> Ragged[Any]:
+def sequences(x: SequencesLike, argument: str = "x") -> Ragged[Any]:
     """The Ragged that an argument has to be."""
     if not isinstance(x, Ragged):
         raise type_error(argument, f"expected a Ragged, got {type(x).__name__}")
@@ -39,7 +39,11 @@ def select(x: Ragged[Any], k: int, index: Any) -> tuple[Values, Levels]:
 
 
 def gradient_rows(
-    dY: Any, count: int, levels: Levels = (), argument: str = "dY", inner: tuple[int, ...] | None = None
+    dY: SequencesLike,
+    count: int,
+    levels: Levels = (),
+    argument: str = "dY",
+    inner: tuple[int, ...] | None = None,
 ) -> Any:
     """The rows of a gradient, which has `count` rows, or nests as `levels` do.
 
@@ -64,7 +68,7 @@ def require_row_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
         raise value_error(argument, f"has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
 
 
-def per_sequence(value: Any, count: int, argument: str, minimum: int | None = 0) -> NDArray[np.int64]:
+def per_sequence(value: object, count: int, argument: str, minimum: int | None = 0) -> NDArray[np.int64]:
     """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all."""
     numbers = array_of(value, argument)
     if numbers.dtype.kind not in "iu" and numbers.size:
@@ -95,7 +99,7 @@ def _integers(value: Any, numbers: Any, argument: str) -> np.ndarray:
     raise type_error(argument, f"expected integers, got {numbers.dtype}")
 
 
-def array_of(value: Any, argument: str) -> np.ndarray:
+def array_of(value: object, argument: str) -> np.ndarray:
     """Numbers as NumPy reads them, of a Ragged its rows; dtypes that NumPy does not know become float32."""
     if isinstance(value, Ragged):
         value = value.values
@@ -108,7 +112,7 @@ def array_of(value: Any, argument: str) -> np.ndarray:
         raise value_error(argument, "not a rectangle of numbers") from None
 
 
-def fill_for(values: Any, fill: Any) -> Any:
+def fill_for(values: SequencesLike, fill: object) -> Any:
     """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given."""
     refuse_mask(fill, "pad_value")
     zero = is_zero(fill) or (type(fill) is float and fill == 0 and math.copysign(1, fill) > 0)
@@ -122,11 +126,11 @@ def naming_pad_value() -> naming:
     return naming(fill="pad_value", empty="pad_value")
 
 
-def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
+def in_parts(d: SequencesLike, add: Callable[[Any], Any]) -> Any:
     """`add(d)`, where `add` sums rows of real numbers; complex numbers are passed as two columns."""
     return backend_of(d).in_parts(d, add)
 
 
-def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
+def scatter_rows(d: SequencesLike, rows: NDArray[np.int64], total: int) -> Any:
     """`total` rows: those that d was taken from, and zeros. The gradient of picking rows."""
     return in_parts(d, lambda part: backend_of(part).backprop_gather_add(part, rows[:, None], total))

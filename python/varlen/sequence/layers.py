@@ -17,17 +17,18 @@ from varlen.types import Packed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from varlen.backends.values import Values
     from varlen.types import Ragged
 
 
-def is_layer(cell: Any) -> bool:
+def is_layer(cell: object) -> bool:
     """Whether it is torch's LSTM, GRU or RNN."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(cell, torch.nn.RNNBase)
 
 
 def run_layer(
-    layer: Any, x: Packed[Any], init: Any, reverse: bool, rows_of: Callable[[Any, str], Any]
+    layer: Any, x: Packed[Any], init: Values | None, reverse: bool, rows_of: Callable[[Any, str], Any]
 ) -> tuple[Ragged[Any], Any]:
     """The outputs of a layer, and its states by rank; `rows_of` checks the rows of a state that was given."""
     import torch
@@ -69,7 +70,7 @@ def _reverse(x: Packed[Any]) -> Packed[Any]:
     return Packed.from_ragged(reversed_rows(x.to_ragged()), order=x.table)
 
 
-def _start(layer: Any, init: Any, x: Packed[Any], rows_of: Callable[[Any, str], Any]) -> Any:
+def _start(layer: Any, init: Values | None, x: Packed[Any], rows_of: Callable[[Any, str], Any]) -> Any:
     """States (n, layers and directions, width) in the original order."""
     import torch
 
@@ -82,7 +83,7 @@ def _start(layer: Any, init: Any, x: Packed[Any], rows_of: Callable[[Any, str], 
     as_many(init, template, "init")
     width_iter = iter(widths)
 
-    def one(value: Any, name: str) -> Any:
+    def one(value: object, name: str) -> Any:
         rows, width = rows_of(value, name), next(width_iter)
         shape = tuple(rows.shape[1:])
         if shape != (depth, width) and (depth > 1 or shape != (width,)):

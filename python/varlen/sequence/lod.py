@@ -12,12 +12,12 @@ from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
     from varlen.levels import Levels
 
 
 @eager_only()
-def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
+def lod_reset(x: SequencesLike, y: SequencesLike | None = None, target_lod: Any = None) -> Ragged[Any]:
     """Give the same rows other levels, as Paddle's `lod_reset`.
 
     Rows are shared, and so is their gradient.
@@ -110,11 +110,11 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
         return cast("RaggedT", x.add_level(levels[0], -1, empty=empty))
 
 
-def _rows(x: Any) -> Any:
+def _rows(x: SequencesLike) -> Any:
     return x.values if isinstance(x, Ragged) else as_values(x, "x")
 
 
-def _read(value: Any, rows: int, argument: str) -> Levels:
+def _read(value: object, rows: int, argument: str) -> Levels:
     """Levels from lengths or from offsets, whichever fits the number of rows."""
     readings, reasons = [], []
     for make in (Level.from_lengths, Level.from_offsets):

@@ -19,11 +19,11 @@ from varlen.types import Ragged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import SameT, Values
+    from varlen.backends.values import RowsLike, SameT, SequencesLike, Values
 
 
 @eager_only()
-def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> SameT:
+def row_conv(input: SameT | Sequence[Any], filter: RowsLike, *, level: int = -1) -> SameT:
     """Convolve each row with the rows that follow it: each is multiplied by a filter row, then added up.
 
     Parameters
@@ -76,7 +76,7 @@ def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> S
 
 
 def backprop_row_conv(
-    dY: Any, input: SameT | Sequence[Any], filter: Any, *, level: int = -1
+    dY: SequencesLike, input: SameT | Sequence[Any], filter: RowsLike, *, level: int = -1
 ) -> tuple[SameT, Values]:
     """The gradients of `row_conv`, for the input and the filter.
 
@@ -123,7 +123,7 @@ def backprop_row_conv(
     return d_input, d_filter
 
 
-def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
+def _sequences_of(input: SequencesLike) -> tuple[Ragged[Any], tuple[int, ...] | None]:
     """A Ragged as it is, a rectangle as sequences of one length, and its shape."""
     if isinstance(input, Ragged):
         return input, None
@@ -135,7 +135,7 @@ def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
     return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
 
 
-def _filter_of_rows(r: Ragged[Any], value: Any) -> Any:
+def _filter_of_rows(r: Ragged[Any], value: object) -> Any:
     expected = tuple(r.values.shape[1:])
     filter = as_row_dtype(value, "filter", r.values)
     if tuple(filter.shape[1:]) != expected or not len(filter):
@@ -145,7 +145,7 @@ def _filter_of_rows(r: Ragged[Any], value: Any) -> Any:
     return filter
 
 
-def _rows_of_gradient(dY: Any, r: Ragged[Any], shape: tuple[int, ...] | None) -> Any:
+def _rows_of_gradient(dY: SequencesLike, r: Ragged[Any], shape: tuple[int, ...] | None) -> Any:
     """The rows of a gradient of what `row_conv` gave, a Ragged or a rectangle."""
     inner = tuple(r.values.shape[1:])
     if shape is not None and not isinstance(dY, Ragged):

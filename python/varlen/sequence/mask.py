@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen._core import RaggedBase
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import DTypes, RowsT
 
 
 @eager_only()
 def sequence_mask(
     x: RaggedBase[RowsT] | RowsT | Sequence[Any] | int,
     maxlen: int | None = None,
-    dtype: Any = "int64",
+    dtype: DTypes = "int64",
     name: str | None = None,
     *,
     level: int = -1,
@@ -98,7 +98,7 @@ def sequence_mask(
     return _marks(level_of, numbers.shape, maxlen, dtype, x if is_array(x) else flat)
 
 
-def _marks(units: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
+def _marks(units: Level, shape: tuple[int, ...], maxlen: object, dtype: Any, values: Any) -> Any:
     width = units.longest if maxlen is None else as_int(maxlen, "maxlen")
     with naming("x" if maxlen is None else "maxlen", advice="take fewer rows, or keep them ragged"):
         marks = mask(units, width, width=width).reshape(*shape, width)

@@ -27,13 +27,13 @@ from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen._core import RaggedBase
-    from varlen.backends.values import ArrayT, RaggedT, RowsT, SameT
+    from varlen.backends.values import ArrayT, RaggedT, RowsLike, RowsT, SameT, SequencesLike
     from varlen.levels import Levels
 
 
 def sequence_pad(
     x: RaggedBase[ArrayT],
-    pad_value: Any,
+    pad_value: RowsLike,
     maxlen: int | Sequence[int | None] | None = None,
     name: str | None = None,
     *,
@@ -104,7 +104,7 @@ def sequence_pad(
     return wrap_units(r, out, outer_levels), wrap_units(r, outer, outer_levels)
 
 
-def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
+def backprop_sequence_pad(dY: SequencesLike, x: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_pad`: the rows get theirs, the padding is dropped.
 
     Parameters
@@ -137,7 +137,7 @@ def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
 
 @eager_only()
 def sequence_unpad(
-    x: RowsT | RaggedBase[RowsT] | Sequence[Any], length: Any, name: str | None = None
+    x: RowsT | RaggedBase[RowsT] | Sequence[Any], length: SequencesLike | Level, name: str | None = None
 ) -> Ragged[RowsT]:
     """Remove the padding of sequences: the inverse of `sequence_pad`.
 
@@ -181,7 +181,9 @@ def sequence_unpad(
     return Ragged._make(_rows_of(block, levels, "x"), (*outer, *levels))
 
 
-def backprop_sequence_unpad(dY: Any, x: SameT | Sequence[Any], length: Any) -> SameT:
+def backprop_sequence_unpad(
+    dY: SequencesLike, x: SameT | Sequence[Any], length: SequencesLike | Level
+) -> SameT:
     """The gradient of `sequence_unpad`: zeros for the padding of x.
 
     Parameters
@@ -213,7 +215,7 @@ def backprop_sequence_unpad(dY: Any, x: SameT | Sequence[Any], length: Any) -> S
     return cast("SameT", x._make(result, x.levels) if isinstance(x, Ragged) else result)
 
 
-def _widths(levels: Levels, maxlen: Any, index: int) -> list[int]:
+def _widths(levels: Levels, maxlen: object, index: int) -> list[int]:
     """The length that the sequences of each level get."""
     widths = []
     for d, (level, limit) in enumerate(
@@ -228,7 +230,7 @@ def _widths(levels: Levels, maxlen: Any, index: int) -> list[int]:
     return widths
 
 
-def _levels_of(length: Any, count: int) -> Levels:
+def _levels_of(length: SequencesLike | Level, count: int) -> Levels:
     """The levels that a length, or one a level, stands for."""
     columns = _columns(length, count)
     if columns:
@@ -249,7 +251,7 @@ def _levels_of(length: Any, count: int) -> Levels:
     return (Level.from_lengths(per_sequence(length, count, "length")),)
 
 
-def _columns(length: Any, count: int) -> list[Any]:
+def _columns(length: object, count: int) -> list[Any]:
     """The numbers of each level where several are given, or a Level."""
     if isinstance(length, Level):
         return [length]
@@ -261,7 +263,7 @@ def _columns(length: Any, count: int) -> list[Any]:
     return [np.stack([item.reshape(-1) for item in columns])] if one and columns else columns
 
 
-def _is_column(value: Any) -> bool:
+def _is_column(value: object) -> bool:
     return isinstance(value, (Level, Ragged, list, tuple)) or getattr(value, "ndim", 0) > 0
 
 
@@ -271,7 +273,7 @@ def _level(value: Any, argument: str) -> Level:
     )
 
 
-def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
+def _rows_of(block: object, levels: Levels, argument: str) -> Any:
     """The rows of a rectangle that the levels say are there."""
     _check_fit(block, levels, argument)
     return backend_of(block).unpad(block, levels)

@@ -20,7 +20,7 @@ from varlen.sequence.inputs import fill_for, gradient_rows, naming_pad_value, se
 
 if TYPE_CHECKING:
     from varlen._core import RaggedBase
-    from varlen.backends.values import ArrayT, RaggedT, Rows
+    from varlen.backends.values import ArrayT, RaggedT, Rows, RowsLike, SequencesLike
 
 _ENDS = ("last", "first")
 _TYPES = ("average", "sum", "sqrt", "max", *_ENDS)
@@ -29,24 +29,25 @@ _VERBS = {"average": "mean", "sqrt": "mean"}
 
 @overload
 def sequence_pool(
-    input: RaggedBase[ArrayT], pool_type: str, is_test: bool = False, pad_value: Any = 0.0, *,
+    input: RaggedBase[ArrayT], pool_type: str, is_test: bool = False, pad_value: RowsLike = 0.0, *,
     level: int = -1, with_index: Literal[False] = False,
 ) -> ArrayT | Any: ...  # fmt: skip
 @overload
 def sequence_pool(
-    input: RaggedBase[ArrayT], pool_type: str, is_test: bool = False, pad_value: Any = 0.0, *,
+    input: RaggedBase[ArrayT], pool_type: str, is_test: bool = False, pad_value: RowsLike = 0.0, *,
     level: int = -1, with_index: Literal[True],
 ) -> tuple[ArrayT | Any, ArrayT | Any]: ...  # fmt: skip
 @overload
 def sequence_pool(
-    input: Any, pool_type: str, is_test: bool = False, pad_value: Any = 0.0, *, level: int = -1,
+    input: SequencesLike, pool_type: str, is_test: bool = False, pad_value: RowsLike = 0.0, *,
+    level: int = -1,
     with_index: bool,
 ) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 def sequence_pool(
-    input: Any,
+    input: SequencesLike,
     pool_type: str,
     is_test: bool = False,
-    pad_value: Any = 0.0,
+    pad_value: RowsLike = 0.0,
     *,
     level: int = -1,
     with_index: bool = False,
@@ -122,7 +123,7 @@ def sequence_pool(
     return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, outer_levels)
 
 
-def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
+def backprop_sequence_pool(dY: SequencesLike, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_pool`; the rows that stand for empty sequences have none.
 
     Parameters
@@ -174,7 +175,7 @@ def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: in
     return typing.cast("RaggedT", r._make(result, r.levels))
 
 
-def _kind(pool_type: Any) -> str:
+def _kind(pool_type: object) -> str:
     kind = pool_type.lower() if isinstance(pool_type, str) else None
     if kind not in _TYPES:
         raise value_error("pool_type", f"expected one of {', '.join(_TYPES)}, got {pool_type!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from varlen._core import Level
 from varlen.arguments import as_int
@@ -13,7 +13,7 @@ from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
 
 
 @eager_only()
@@ -68,7 +68,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     return cast("RaggedT", r._make(values.reshape(out_level.total, width), (*outer_levels, out_level)))
 
 
-def backprop_sequence_reshape(dY: Any, input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
+def backprop_sequence_reshape(dY: SequencesLike, input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_reshape`: the same numbers, cut into the rows of `input`.
 
     Parameters

@@ -20,17 +20,19 @@ from varlen.sequence.sweeps import BackwardSweep, ForwardSweep, SingleStep, Swee
 from varlen.types import Packed, Ragged, RankTable
 
 if TYPE_CHECKING:
-    from varlen.backends.values import ArrayT
+    from varlen.backends.values import ArrayT, SequencesLike, Values
 
 
 @overload
 def rnn(
-    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: Any = None, *, level: int = -1,
+    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: SequencesLike | None = None, *,
+    level: int = -1,
     reverse: bool = False, order: Any = "stable", is_train: Literal[False] = False,
 ) -> tuple[Ragged[ArrayT], Any]: ...  # fmt: skip
 @overload
 def rnn(
-    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: Any = None, *, level: int = -1,
+    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: SequencesLike | None = None, *,
+    level: int = -1,
     reverse: bool = False, order: Any = "stable", is_train: Literal[True],
 ) -> tuple[tuple[Ragged[ArrayT], Any], Callable[..., tuple[Ragged[ArrayT], Any]]]: ...  # fmt: skip
 def rnn(
@@ -139,7 +141,7 @@ def rnn(
     if not is_train:
         return result
 
-    def backprop(d_outputs: Ragged[Any], d_last: Any = None) -> tuple[Ragged[Any], Any]:
+    def backprop(d_outputs: Ragged[Any], d_last: object = None) -> tuple[Ragged[Any], Any]:
         inner = tuple(outputs.values.shape[1:])
         gradient_rows(sequences(d_outputs, "d_outputs"), outputs.total, outputs.levels, "d_outputs", inner)
         d = Packed.from_ragged(d_outputs, order=table)
@@ -207,7 +209,7 @@ class _Run:
         self.ys, self.backs = sweep.reorder(ys), sweep.reorder(callbacks)
         return sweep.last(state, n_active)
 
-    def split_result(self, result: Any, state_count: int) -> tuple[Any, Any]:
+    def split_result(self, result: object, state_count: int) -> tuple[Any, Any]:
         """The output and the state that a cell gave; a tuple of `many` states where that is not 0."""
         if isinstance(result, tuple) and len(result) == 2:
             y, state = result
@@ -224,7 +226,7 @@ class _Run:
         states = f"a tuple of {state_count} states" if state_count else "a state"
         raise type_error("cell", f"expected {states}, or an output and {states}, got {_kind(result)}")
 
-    def check(self, y: Any, state: Any, sweep: Sweep, index: int, size: int) -> None:
+    def check(self, y: SequencesLike, state: object, sweep: Sweep, index: int, size: int) -> None:
         """Refuse an output or a state that is not an array, or of another size than the step has."""
         parts = (y, *state) if isinstance(state, tuple) else (y, state)
         kind = self.kind
@@ -282,7 +284,7 @@ def _packed_outputs(ys: list[Any], x: Packed[Any], kinds: set[type]) -> Packed[A
         raise
 
 
-def _kind(result: Any) -> str:
+def _kind(result: object) -> str:
     parts = ", ".join(_kind(one) for one in result) if isinstance(result, tuple) else ""
     return f"({parts})" if parts else type(result).__name__
 
@@ -293,7 +295,7 @@ def _packed(inputs: Any, level: int, order: Any) -> Packed[Any]:
     )
 
 
-def _start_of(state: Any, x: Packed[Any], argument: str) -> Any:
+def _start_of(state: object, x: Packed[Any], argument: str) -> Any:
     """A row for each sequence, beside the rows that the sequences hold."""
     rows = _rows(state, x.table, argument)
     one_device(rows, argument, x.values, "inputs")
@@ -311,12 +313,12 @@ def _rows(state: Any, table: RankTable, argument: str) -> Any:
     return rows
 
 
-def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
+def _gradient_of(d_last: object, last: object, table: RankTable) -> Any:
     """The gradient of the last states: as many, with such rows."""
     as_many(d_last, last, "d_last")
     states = iter(last if isinstance(last, tuple) else (last,))
 
-    def one(value: Any, name: str) -> Any:
+    def one(value: object, name: str) -> Any:
         rows = _rows(value, table, name)
         require_row_shape(rows, next(states).shape[1:], name)
         return rows
@@ -324,7 +326,7 @@ def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
     return each_state(one, d_last, "d_last")
 
 
-def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
+def _start(cell: Any, init: Values | None, x: Packed[Any]) -> Any:
     """The state that sequences start with: arrays."""
     if not callable(cell):
         raise type_error("cell", f"expected a callable, got {type(cell).__name__}")
@@ -342,7 +344,7 @@ def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 
 
-def _in_original_order(states: Any, x: Packed[Any]) -> Any:
+def _in_original_order(states: object, x: Packed[Any]) -> Any:
     """States by rank as a caller gets them."""
     result, outer = backprop_reorder(states, x.table), x.table.outer
     return each_state(lambda one, _: x._kind._make(one, outer), result) if outer else result

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from varlen.backends.values import SameT
+    from varlen.backends.values import SameT, SequencesLike
     from varlen.levels import Levels
 
     Bools = NDArray[np.bool_]
@@ -86,7 +86,9 @@ def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
     return join_raggeds(parts_of(parts, "parts"), "parts")
 
 
-def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) -> tuple[SameT, SameT]:
+def split_lod_tensor(
+    input: SameT | Sequence[Any], mask: SequencesLike, level: int = 0
+) -> tuple[SameT, SameT]:
     """Split the sequences into those where a mask is True and those where it is False.
 
     Moves whole sequences of `level`. The levels above stay, and hold the sequences that are left; Paddle's
@@ -135,7 +137,7 @@ def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) ->
 
 
 def merge_lod_tensor(
-    in_true: SameT | Sequence[Any], in_false: Any, x: Any, mask: Any, level: int = 0
+    in_true: SameT | Sequence[Any], in_false: Any, x: SequencesLike, mask: SequencesLike, level: int = 0
 ) -> SameT:
     """Join the two parts of `split_lod_tensor` again, in the original order.
 
@@ -191,7 +193,7 @@ def merge_lod_tensor(
     return cast("SameT", in_true._make(result.values, (*outer_levels, *result.levels[1:])))
 
 
-def _bools(mask: Any, count: int, what: str) -> Bools:
+def _bools(mask: SequencesLike, count: int, what: str) -> Bools:
     bools: Bools = as_bools(array_of(mask, "mask"), mask, "mask")
     if bools.ndim == 2 and bools.shape[1] == 1:
         bools = bools[:, 0]
@@ -202,7 +204,7 @@ def _bools(mask: Any, count: int, what: str) -> Bools:
     return bools
 
 
-def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
+def _mask_of(mask: SequencesLike, true: int, false: int, what: str) -> Bools:
     """A mask that is True `true` times, and False `false` times."""
     is_true = _bools(mask, true + false, f"{what} of in_true and in_false")
     trues = int(np.count_nonzero(is_true))
@@ -279,7 +281,7 @@ def _check_against(levels: Levels, outer_levels: Levels, index: int, count: int)
         )
 
 
-def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:
+def _merged_rows(in_true: object, in_false: object, x: Any, mask: Any, level: int) -> Any:
     _no_level(level)
     a, b = as_values(in_true, "in_true"), as_values(in_false, "in_false")
     is_true = _mask_of(mask, len(a), len(b), "rows")

@@ -18,7 +18,7 @@ from varlen.types import Ragged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import SameT
+    from varlen.backends.values import DTypes, SameT, SequencesLike
 
 
 @eager_only()
@@ -74,7 +74,7 @@ def sequence_scatter(
     return cast("SameT", input._make(result, input.levels) if isinstance(input, Ragged) else result)
 
 
-def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged[Any]]:
+def backprop_sequence_scatter(dY: SequencesLike, index: Any, *, level: int = -1) -> tuple[Any, Ragged[Any]]:
     """The gradients of `sequence_scatter`.
 
     Parameters
@@ -158,6 +158,6 @@ def _updates(updates: Any, r: Ragged[Any], block: Any) -> Any:
     return rows
 
 
-def _native(dtype: Any) -> Any:
+def _native(dtype: DTypes) -> Any:
     """A dtype in the byte order of the machine."""
     return dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype

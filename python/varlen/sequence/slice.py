@@ -13,12 +13,12 @@ from varlen.sequence.inputs import gradient_rows, per_sequence, scatter_rows, se
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
 
 
 @eager_only()
 def sequence_slice(
-    input: RaggedT, offset: Any, length: Any, name: str | None = None, *, level: int = -1
+    input: RaggedT, offset: Any, length: SequencesLike, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
     """Take `length` rows of each sequence from `offset` on.
 
@@ -74,7 +74,9 @@ def sequence_slice(
     return cast("RaggedT", r._make(values, (*r.levels[:level_index], out_level, *inner_levels)))
 
 
-def backprop_sequence_slice(dY: Any, input: RaggedT, offset: Any, length: Any, *, level: int = -1) -> RaggedT:
+def backprop_sequence_slice(
+    dY: SequencesLike, input: RaggedT, offset: Any, length: SequencesLike, *, level: int = -1
+) -> RaggedT:
     """The gradient of `sequence_slice`: zeros for rows outside the slices.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_row_dtype, floats, numbers
@@ -11,7 +11,7 @@ from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
 
 
 def sequence_softmax(
@@ -57,7 +57,7 @@ def sequence_softmax(
     return cast("RaggedT", r.softmax(level=level))
 
 
-def backprop_sequence_softmax(dY: Any, Y: RaggedT, *, level: int = -1) -> RaggedT:
+def backprop_sequence_softmax(dY: SequencesLike, Y: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_softmax`, from its result.
 
     Parameters

@@ -9,7 +9,7 @@ from varlen.errors import type_error
 
 
 def each_state(
-    change: Callable[[Any, str], Any], state: Any, argument: str = "state", nested: bool = False
+    change: Callable[[Any, str], Any], state: object, argument: str = "state", nested: bool = False
 ) -> Any:
     """`change(state, name)` of a state, or of each in a tuple; errors use the name.
 
@@ -27,7 +27,7 @@ def each_state(
     return tuple([change(one, f"{argument}[{i}]") for i, one in enumerate(state)])
 
 
-def as_many(value: Any, states: Any, argument: str) -> None:
+def as_many(value: object, states: object, argument: str) -> None:
     """Refuse a tuple where there is one state, the reverse, and a tuple of another number of states."""
     n_values, n_states = (len(x) if isinstance(x, tuple) else None for x in (value, states))
     if n_values != n_states:
@@ -36,5 +36,5 @@ def as_many(value: Any, states: Any, argument: str) -> None:
         raise type_error(argument, f"expected {expected}, got {text}")
 
 
-def _holds_arrays(state: Any) -> bool:
+def _holds_arrays(state: object) -> bool:
     return isinstance(state, (list, tuple)) and any(getattr(item, "ndim", 0) for item in state)

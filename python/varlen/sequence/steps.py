@@ -17,7 +17,7 @@ from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import permute
 
 if TYPE_CHECKING:
-    from varlen.backends.values import ArrayT, StateT
+    from varlen.backends.values import ArrayT, SequencesLike, StateT
 
 
 def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") -> RankTable:
@@ -356,7 +356,7 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
     return cast("StateT", each_state(one, memory, "memory"))
 
 
-def backprop_shrink(dY: Any, memory: StateT) -> StateT:
+def backprop_shrink(dY: SequencesLike, memory: StateT) -> StateT:
     """The gradient of `shrink` for a memory: zeros for the part that was cut off.
 
     Parameters
@@ -450,7 +450,7 @@ def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
         return segment_inputs(dY, table)
 
 
-def _reorder(x: Any, table: RankTable, order: Any, inverse: Any, argument: str) -> Any:
+def _reorder(x: SequencesLike, table: RankTable, order: object, inverse: object, argument: str) -> Any:
     value = x if isinstance(x, Ragged) else as_values(x, argument)
     if len(value) != len(table):
         what = "sequences" if isinstance(value, Ragged) else "rows"
@@ -460,7 +460,7 @@ def _reorder(x: Any, table: RankTable, order: Any, inverse: Any, argument: str) 
     return permute(value, (), order, inverse)[0]
 
 
-def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
+def _pad_gradient(dY: SequencesLike, memory: Any, argument: str) -> Any:
     """A gradient of the first rows, or sequences, with zeros for the others."""
     nests = isinstance(memory, Ragged)
     memory_rows = memory.values if nests else as_values(memory, "memory")
@@ -481,7 +481,7 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
     return memory._make(result, memory.levels) if nests else result
 
 
-def _check_table(table: Any, argument: str = "table") -> RankTable:
+def _check_table(table: object, argument: str = "table") -> RankTable:
     if not isinstance(table, RankTable):
         raise type_error(argument, f"expected a RankTable, got {type(table).__name__}")
     return table

@@ -20,7 +20,7 @@ class Sweep:
         self.count = len(table)
         self.sizes = self.reorder(table.size_at_t.tolist())
 
-    def reorder(self, steps: Any) -> Any:
+    def reorder(self, steps: object) -> Any:
         """A list with an item for each step, in the order of the sweep. Its own inverse."""
         return steps
 
@@ -28,11 +28,11 @@ class Sweep:
         """The states before the first step, and how many sequences run."""
         return self.states, self.count
 
-    def resize(self, state: Any, n_active: int, size: int) -> Any:
+    def resize(self, state: object, n_active: int, size: int) -> Any:
         """The states of a step of another size than the one before."""
         raise NotImplementedError
 
-    def last(self, state: Any, n_active: int) -> Any:
+    def last(self, state: object, n_active: int) -> Any:
         """The states of all sequences after their last steps, by rank."""
         return state
 
@@ -55,7 +55,7 @@ class ForwardSweep(Sweep):
         self.final_states.append(state[size:])
         return state[:size]
 
-    def last(self, state: Any, n_active: int) -> Any:
+    def last(self, state: object, n_active: int) -> Any:
         return _concat_states([state, *reversed(self.final_states)], self, n_active)
 
     def steps(self, size: int) -> list[int]:
@@ -73,13 +73,13 @@ class BackwardSweep(Sweep):
     def start(self) -> tuple[Any, int]:
         return cut(self.states, 0, 0), 0
 
-    def resize(self, state: Any, n_active: int, size: int) -> Any:
+    def resize(self, state: object, n_active: int, size: int) -> Any:
         joining = cut(self.states, n_active, size)
         if not n_active:
             return joining
         return _concat_states([state, joining], self, size)
 
-    def last(self, state: Any, n_active: int) -> Any:
+    def last(self, state: object, n_active: int) -> Any:
         return self.resize(state, n_active, self.count)
 
     def steps(self, size: int) -> list[int]:

@@ -21,7 +21,7 @@ from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike, Values
 
 
 @eager_only()
@@ -94,7 +94,14 @@ def sequence_topk_avg_pooling(
 
 
 def backprop_sequence_topk_avg_pooling(
-    dY: Any, input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
+    dY: SequencesLike,
+    input: RaggedT,
+    row: Any,
+    col: Any,
+    topks: Sequence[int],
+    channel_num: int,
+    *,
+    level: int = -1,
 ) -> RaggedT:
     """The gradient of `sequence_topk_avg_pooling`: each of the k largest numbers gets 1 / k.
 
@@ -146,7 +153,7 @@ def _largest_k(tables: Level, ks: list[int]) -> int:
     return max(1, min(max(ks), tables.longest))
 
 
-def _top_k(values: Any, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
+def _top_k(values: Values, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
     """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
     if isinstance(values, np.ndarray):
         values = cast(values, values.dtype.newbyteorder("="))
@@ -165,7 +172,7 @@ def _zeros(d: Any, width: int) -> Any:
 
 
 def _tables(
-    input: Any, row: Any, col: Any, topks: Any, channel_num: int, level: int
+    input: SequencesLike, row: Any, col: Any, topks: object, channel_num: int, level: int
 ) -> tuple[Ragged[Any], Ragged[Any], Level, Any, list[int]]:
     """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
     r, row_ragged, col_ragged = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")

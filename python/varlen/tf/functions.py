@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from varlen.backends.values import RaggedT, Rows, RowsT
+    from varlen.backends.values import DTypes, RaggedT, Rows, RowsT, SequencesLike
 
     Ints = NDArray[np.int64]
 
@@ -39,7 +39,7 @@ def constant(
     ragged_rank: int | None = None,
     inner_shape: Sequence[int] | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = None,
+    row_splits_dtype: DTypes | None = None,
 ) -> RaggedTensor[Any] | Any:
     """Make a RaggedTensor from nested lists, as `tf.ragged.constant`.
 
@@ -111,7 +111,7 @@ def constant(
     return RaggedTensor._make(values, levels[is_flat : is_flat + rank]) if rank else values
 
 
-def _text(lists: Any) -> tuple[Any, Any] | None:
+def _text(lists: object) -> tuple[Any, Any] | None:
     """Text of a fixed width and its levels; None of lists of anything else."""
     leaf = first_leaf(lists)
     if not isinstance(leaf, (str, bytes)):
@@ -128,7 +128,7 @@ def _text(lists: Any) -> tuple[Any, Any] | None:
     return np.array(strings)[ids], tuple(levels)
 
 
-def _decode(lists: Any) -> Any:
+def _decode(lists: object) -> Any:
     """Bytes as text of the same numbers."""
     if isinstance(lists, (list, tuple)):
         return [_decode(x) for x in lists]
@@ -138,12 +138,12 @@ def _decode(lists: Any) -> Any:
 
 
 @overload
-def boolean_mask(data: RaggedT, mask: Any, name: str | None = None) -> RaggedT: ...
+def boolean_mask(data: RaggedT, mask: SequencesLike, name: str | None = None) -> RaggedT: ...
 @overload
 def boolean_mask(
-    data: RowsT | Sequence[Any], mask: Any, name: str | None = None
+    data: RowsT | Sequence[Any], mask: SequencesLike, name: str | None = None
 ) -> RowsT | RaggedTensor[RowsT]: ...
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Rows:
+def boolean_mask(data: SequencesLike, mask: SequencesLike, name: str | None = None) -> Rows:
     """Keep what a mask marks, as `tf.ragged.boolean_mask`: sequences keep their place.
 
     Parameters
@@ -257,7 +257,7 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
 
 
 def stack_dynamic_partitions(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+    data: SequencesLike, partitions: SequencesLike, num_partitions: int, name: str | None = None
 ) -> RaggedTensor[Any]:
     """Group rows by partition, in their order; as `tf.ragged.stack_dynamic_partitions`.
 
@@ -348,9 +348,9 @@ def range(
     starts: ArrayLike,
     limits: ArrayLike | None = None,
     deltas: ArrayLike = 1,
-    dtype: Any = None,
+    dtype: DTypes | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = None,
+    row_splits_dtype: DTypes | None = None,
 ) -> RaggedTensor[Any]:
     """Make sequences of integers, each from its start up to its limit; as `tf.ragged.range`.
 
@@ -405,7 +405,9 @@ def range(
     )
 
 
-def row_splits_to_segment_ids(splits: ArrayLike, name: str | None = None, out_type: Any = None) -> Ints:
+def row_splits_to_segment_ids(
+    splits: ArrayLike, name: str | None = None, out_type: DTypes | None = None
+) -> Ints:
     """Convert offsets to the sequence of each row.
 
     Parameters
@@ -434,7 +436,10 @@ def row_splits_to_segment_ids(splits: ArrayLike, name: str | None = None, out_ty
 
 
 def segment_ids_to_row_splits(
-    segment_ids: ArrayLike, num_segments: int | None = None, out_type: Any = None, name: str | None = None
+    segment_ids: ArrayLike,
+    num_segments: int | None = None,
+    out_type: DTypes | None = None,
+    name: str | None = None,
 ) -> Ints:
     """Convert the sequence of each row to offsets.
 
@@ -466,11 +471,11 @@ def segment_ids_to_row_splits(
     return level_from(segment_ids, lambda ids: Level.from_row_ids(ids, count), "segment_ids").offsets
 
 
-def _flat_values(x: Any) -> Any:
+def _flat_values(x: SequencesLike) -> Any:
     return x._values if isinstance(x, Ragged) else x
 
 
-def _integers(x: Any, argument: str) -> Ints:
+def _integers(x: SequencesLike, argument: str) -> Ints:
     numbers = np.asarray(as_ints(x))
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1:
         raise type_error(argument, f"expected integers, one or (n,), got {numbers.dtype}{numbers.shape}")

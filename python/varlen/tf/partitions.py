@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from varlen.backends.values import SequencesLike
     from varlen.tf.levels import Ints
 
 
@@ -256,7 +257,7 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         )
 
     @classmethod
-    def _with_level(cls, values: Any, level: Level, argument: str) -> Self:
+    def _with_level(cls, values: SequencesLike, level: Level, argument: str) -> Self:
         return cls._make(*nest_rows(values, (level,), argument))
 
     @property
@@ -324,7 +325,7 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         return self._make(np.full((len(self._values), *inner_shape), rows[place - depth]), self._levels)
 
 
-def _rows(values: Any) -> Any:
+def _rows(values: SequencesLike) -> Any:
     return values if isinstance(values, RaggedBase) else as_values(values)
 
 

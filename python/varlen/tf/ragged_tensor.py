@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import RowsT, Values
+    from varlen.backends.values import DTypes, Lengths, RowsLike, RowsT, SequencesLike, Values
 
 
 @adopt_methods
@@ -70,25 +70,25 @@ class RaggedTensor(RowPartitions[ArrayT]):
         def from_list(
             cls: type[RaggedTensor[Any]],
             data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
-            dtype: Any = None,
+            dtype: DTypes | None = None,
         ) -> RaggedTensor[RowsT]: ...
         @overload
         @classmethod
         def from_list(
-            cls: type[RaggedTensor[Any]], data: Sequence[Any], dtype: Any = None
+            cls: type[RaggedTensor[Any]], data: Sequence[Any], dtype: DTypes | None = None
         ) -> RaggedTensor[np.ndarray]: ...
         @classmethod
-        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
+        def from_list(cls, data: object, dtype: DTypes | None = None) -> Any: ...
 
     @classmethod
     def from_tensor(
         cls,
         tensor: RowsT | Sequence[Any],
-        lengths: Any = None,
-        padding: Any = None,
+        lengths: Lengths | None = None,
+        padding: RowsLike | None = None,
         ragged_rank: int = 1,
         name: str | None = None,
-        row_splits_dtype: Any = None,
+        row_splits_dtype: DTypes | None = None,
     ) -> RaggedTensor[RowsT]:
         """Make one from a rectangle, whole or cut by lengths or a padding value.
 
@@ -155,7 +155,10 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return cast("RaggedTensor[RowsT]", result)
 
     def to_tensor(
-        self, default_value: Any = None, name: str | None = None, shape: Sequence[int | None] | None = None
+        self,
+        default_value: RowsLike | None = None,
+        name: str | None = None,
+        shape: Sequence[int | None] | None = None,
     ) -> ArrayT:
         """Pad to a rectangle, as `to_dense`, with the size of each axis.
 
@@ -206,13 +209,16 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return block
 
     @overload
-    def bounding_shape(self, axis: int, name: str | None = None, out_type: Any = None) -> int: ...
+    def bounding_shape(self, axis: int, name: str | None = None, out_type: DTypes | None = None) -> int: ...
     @overload
     def bounding_shape(
-        self, axis: Sequence[int] | np.ndarray | None = None, name: str | None = None, out_type: Any = None
+        self,
+        axis: Sequence[int] | np.ndarray | None = None,
+        name: str | None = None,
+        out_type: DTypes | None = None,
     ) -> NDArray[np.int64]: ...
     def bounding_shape(
-        self, axis: Any = None, name: str | None = None, out_type: Any = None
+        self, axis: Any = None, name: str | None = None, out_type: DTypes | None = None
     ) -> int | NDArray[np.int64]:
         """The size of the smallest rectangle that holds all sequences.
 
@@ -332,7 +338,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
 
     @classmethod
     def from_sparse(
-        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = None
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: DTypes | None = None
     ) -> RaggedTensor[Any]:
         """Make one from a sparse matrix whose entries stand at the left of their rows without gaps.
 
@@ -442,7 +448,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         result: Self = expand_dims(self, axis)
         return result
 
-    def with_values(self, new_values: Any) -> Self:
+    def with_values(self, new_values: SequencesLike) -> Self:
         """Replace the rows of the outermost sequences.
 
         TensorFlow's `values`, which this replaces, are those of a level fewer; `with_flat_values` replaces
@@ -472,7 +478,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         """
         return self._make(*nest_rows(new_values, self._levels[:1], "new_values", "new_values"))
 
-    def with_flat_values(self, new_values: Any) -> Self:
+    def with_flat_values(self, new_values: SequencesLike) -> Self:
         """Replace the flat values; the levels are shared.
 
         Parameters
@@ -499,14 +505,14 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return self._make(*nest_rows(new_values, self._levels, "new_values", "new_values"))
 
 
-def _sizes(shape: Any, axes: int) -> list[int | None]:
+def _sizes(shape: object, axes: int) -> list[int | None]:
     sizes = as_list(shape, "shape", "sizes")
     if len(sizes) != axes:
         raise value_error("shape", f"{len(sizes)} sizes for {axes} axes")
     return [None if size is None else as_int(size, "shape") for size in sizes]
 
 
-def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
+def _data_lengths(rows: Values, padding: RowsLike) -> NDArray[np.int64]:
     """How many places of each row come before padding alone."""
     if isinstance(padding, RaggedBase):
         raise type_error("padding", "expected a number or one row, got a Ragged")

@@ -19,7 +19,7 @@ from varlen.types.namesakes import UFUNCS
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import Output, Values
     from varlen.types.ragged import Ragged
 
 
@@ -93,7 +93,7 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
     return np.array(values.reshape(shape), dtype=dtype, copy=copy)
 
 
-def _new(model: Ragged[Any], values: Any) -> Any:
+def _new(model: Ragged[Any], values: object) -> Any:
     """A container like the model; Python objects, which none can hold, are refused."""
     if type(values) is np.ndarray and values.dtype.hasobject:
         raise type_error(
@@ -106,7 +106,7 @@ def _new(model: Ragged[Any], values: Any) -> Any:
     )
 
 
-def _target(out: Any, model: Ragged[Any]) -> Any:
+def _target(out: Output, model: Ragged[Any]) -> Any:
     """The values of an `out` that nests like the inputs."""
     if not isinstance(out, RaggedBase):
         raise type_error("out", f"expected a Ragged that nests like the inputs, got {type(out).__name__}")

@@ -34,7 +34,7 @@ def with_attributes(result: T, x: object, base: type) -> T:
     return result
 
 
-def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any]) -> T:
+def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, object]) -> T:
     """The same with copies of the attributes, which may refer to the container itself."""
     memo[id(x)] = result
     if type(x) is not base:
@@ -44,7 +44,7 @@ def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any
 
 
 def reduce_container(
-    restore: Callable[..., Any], parts: tuple[Any, ...], x: object, base: type, protocol: Any = 4
+    restore: Callable[..., Any], parts: tuple[Any, ...], x: object, base: type, protocol: object = 4
 ) -> tuple[Any, ...]:
     """What `__reduce_ex__` gives: how the container is made, and its attributes, where it has any."""
     how = saved(type(x), *parts) if by_torch(protocol) else (restore, (type(x), *parts))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from varlen.backends.values import RaggedT
+    from varlen.backends.values import RaggedT, SequencesLike
 
 
 class ComputingMethods(VerbMethods[ArrayT]):
@@ -51,7 +51,9 @@ class ComputingMethods(VerbMethods[ArrayT]):
 
     __slots__ = ()
 
-    def attention_pool(self, scores: Any, *, level: int = -1, temperature: float = 1.0) -> ArrayT | Any:
+    def attention_pool(
+        self, scores: SequencesLike, *, level: int = -1, temperature: float = 1.0
+    ) -> ArrayT | Any:
         """The sum of each sequence's rows, weighted by the softmax of scores; as `ops.attention_pool`.
 
         Parameters
@@ -110,7 +112,9 @@ class ComputingMethods(VerbMethods[ArrayT]):
         result: Self = diff(self, n=n, level=level)
         return result
 
-    def bincount(self, minlength: int = 0, weights: Any = None, *, level: int = -1) -> ArrayT | Any:
+    def bincount(
+        self, minlength: int = 0, weights: SequencesLike | None = None, *, level: int = -1
+    ) -> ArrayT | Any:
         """Count how often each number occurs in each sequence, or add up weights.
 
         Parameters

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import DTypes, Lengths, RowsT, SequencesLike
     from varlen.types.ragged import Ragged
 
 
@@ -37,7 +37,12 @@ class Constructors(RaggedBase[ArrayT]):
     if TYPE_CHECKING:
 
         def __init__(
-            self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
+            self,
+            values: Any = None,
+            lengths: Lengths | None = None,
+            *,
+            offsets: SequencesLike | None = None,
+            levels: Any = None,
         ) -> None: ...
 
     @overload
@@ -45,7 +50,7 @@ class Constructors(RaggedBase[ArrayT]):
     def from_list(
         cls: type[Constructors[Any]],
         data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
-        dtype: Any = None,
+        dtype: DTypes | None = None,
     ) -> Ragged[RowsT]: ...
     @overload
     @classmethod
@@ -87,9 +92,9 @@ class Constructors(RaggedBase[ArrayT]):
     def from_dense(
         cls,
         block: RowsT | Sequence[Any],
-        lengths: Any = None,
+        lengths: Lengths | None = None,
         *,
-        mask: Any = None,
+        mask: SequencesLike | None = None,
         padding_side: str = "right",
         out: RowsT | None = None,
     ) -> Ragged[RowsT]:

@@ -10,7 +10,10 @@ from varlen.backends.values import device_of, pin, to_device
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import torch
     from typing_extensions import Self
+
+    from varlen.backends.values import SequencesLike
 
 
 class DeviceMethods:
@@ -31,7 +34,7 @@ class DeviceMethods:
         """The values, in one array or tensor."""
         raise NotImplementedError
 
-    def _with_rows(self, rows: Any) -> Self:
+    def _with_rows(self, rows: SequencesLike) -> Self:
         """The same container of other values."""
         raise NotImplementedError
 
@@ -40,7 +43,7 @@ class DeviceMethods:
         """The device of the values: "cpu", or for example "cuda:0" for tensors, CuPy's and JAX's arrays."""
         return device_of(self._rows())
 
-    def to(self, device: Any, non_blocking: bool = False) -> Self:
+    def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Self:
         """Move the values to a device.
 
         Parameters
@@ -89,7 +92,7 @@ class DeviceMethods:
         """
         return self.to("cpu")
 
-    def cuda(self, device: Any = "cuda", non_blocking: bool = False) -> Self:
+    def cuda(self, device: torch.device | str | int = "cuda", non_blocking: bool = False) -> Self:
         """Move the values to a CUDA device, as `to("cuda")`.
 
         Parameters

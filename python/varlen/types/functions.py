@@ -32,6 +32,7 @@ from varlen.types.signatures import given_to
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from varlen.backends.values import Axes, SequencesLike
     from varlen.types.ragged import Ragged
 
 _FLOATS = ("std", "var", "softmax", "log_softmax")
@@ -191,7 +192,7 @@ def _is_tensor_like(x: Any) -> bool:
     return _is_ragged(x) and is_tensor(x._values)
 
 
-def _is_ragged(x: Any) -> bool:
+def _is_ragged(x: object) -> bool:
     return isinstance(x, RaggedBase)
 
 
@@ -203,7 +204,7 @@ def _refusal(function: str, way: str) -> TypeError:
     return type_error("", f"{function} has no meaning for a Ragged", f"use {way}")
 
 
-def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, arguments: dict[str, Any]) -> Any:
+def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Axes, arguments: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
     method = METHODS[name]
     options = {key: arguments.pop(key) for key in ("dtype", "initial", "ddof") if key in arguments}
@@ -245,7 +246,7 @@ def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, arguments:
 
 
 def _reduce(
-    function: str, method: str, r: Ragged[Any], axes: Any, initial: Any = None, **options: Any
+    function: str, method: str, r: Ragged[Any], axes: Any, initial: object = None, **options: object
 ) -> Any:
     if initial is not None and method in ("max", "min"):
         options["empty"] = row_as(initial, r._values.reshape(-1), "initial")[0]
@@ -306,7 +307,7 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     return same_kind(model, rows)
 
 
-def _is_operand(x: Any) -> bool:
+def _is_operand(x: SequencesLike) -> bool:
     """Whether it is an operand by the rules of arithmetic: an array, a list, a container."""
     return isinstance(x, (list, tuple)) or (hasattr(x, "ndim") and not isinstance(x, (type, np.dtype)))
 
@@ -342,7 +343,7 @@ def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[st
     return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
 
 
-def _combine(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+def _combine(library: str, name: str, args: object, kwargs: dict[str, Any]) -> Any:
     from varlen.ops.combine import concatenate, stack
 
     arguments = given_to(library, name, args, kwargs)

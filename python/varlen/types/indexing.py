@@ -49,12 +49,12 @@ def row(r: Ragged[Any], i: Any) -> Any:
     return ragged_like(r, values, inner_levels) if inner_levels else values
 
 
-def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:
+def _pick(r: Ragged[Any], key: object) -> Ragged[Any]:
     """The sequences of a slice, a mask or integers."""
     return _take(r, key if isinstance(key, slice) else _index(key))
 
 
-def _index(key: Any) -> Any:
+def _index(key: object) -> Any:
     return tracing.tensors.as_key(key) if tracing.is_traced(key) else index_array(key)
 
 
@@ -63,7 +63,7 @@ def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype]) -> Ragged[An
     return result
 
 
-def _window(r: Ragged[Any], window: slice, index: Any = None) -> Ragged[Any]:
+def _window(r: Ragged[Any], window: slice, index: object = None) -> Ragged[Any]:
     """A slice of every sequence, or of those of an index."""
     parts = backend_of(r._values).gather_window(r._values, r._levels, window, index)
     result: Ragged[Any] = ragged_like(r, *parts)
@@ -150,11 +150,11 @@ def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
     return key or (slice(None),)
 
 
-def _is_all(key: Any) -> bool:
+def _is_all(key: object) -> bool:
     return isinstance(key, slice) and key.start in (None, 0) and key.stop is None and key.step in (None, 1)
 
 
-def _is_view(key: Any) -> bool:
+def _is_view(key: object) -> bool:
     return isinstance(key, slice) and key.step in (None, 1)
 
 

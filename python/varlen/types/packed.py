@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from torch.nn.utils.rnn import PackedSequence
     from typing_extensions import Self
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import Lengths, RowsLike, RowsT, SequencesLike
     from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
@@ -100,13 +100,14 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @overload
     def __init__(
-        self, values: ArrayT, lengths: Any, indices: Any = None, size_at_t: Any = None, *, inner: Any = (),
+        self, values: ArrayT, lengths: Lengths, indices: SequencesLike | None = None,
+        size_at_t: SequencesLike | None = None, *, inner: Any = (),
         outer: Any = (),
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: Packed[np.ndarray], values: ArrayLike, lengths: Any, indices: Any = None,
-        size_at_t: Any = None, *, inner: Any = (), outer: Any = (),
+        self: Packed[np.ndarray], values: ArrayLike, lengths: Lengths, indices: SequencesLike | None = None,
+        size_at_t: SequencesLike | None = None, *, inner: Any = (), outer: Any = (),
     ) -> None: ...  # fmt: skip
     def __init__(
         self, values: Any, lengths: Any, indices: Any = None, size_at_t: Any = None, *, inner: Any = (),
@@ -143,7 +144,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         return result
 
     @classmethod
-    def from_ragged(cls, ragged: Ragged[RowsT], *, level: int = -1, order: Any = "stable") -> Packed[RowsT]:
+    def from_ragged(
+        cls, ragged: Ragged[RowsT], *, level: int = -1, order: RankTable | RowsLike = "stable"
+    ) -> Packed[RowsT]:
         """Convert a Ragged of any depth; as `Ragged.pack`.
 
         Parameters
@@ -326,7 +329,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     def _rows(self) -> ArrayT:
         return self._values
 
-    def _with_rows(self, rows: Any) -> Self:
+    def _with_rows(self, rows: SequencesLike) -> Self:
         return with_attributes(self._make(rows, self._table, self._inner, self._kind), self, Packed)
 
     @overload
@@ -478,7 +481,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         result = self._make(copy_of(self._values), self._table, self._inner, self._kind)
         return with_copied_attributes(result, self, Packed, memo)
 
@@ -549,7 +552,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
 
 def _restore(
-    cls: type[Packed[Any]], values: Any, table: RankTable, inner: Levels, kind: type[Ragged[Any]]
+    cls: type[Packed[Any]], values: object, table: RankTable, inner: Levels, kind: type[Ragged[Any]]
 ) -> Packed[Any]:
     values = from_state(values)
     check_total(len(values), table, inner)

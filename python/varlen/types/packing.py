@@ -30,7 +30,7 @@ def from_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values,
     return backend_of(values).packed2ragged(values, table), ()
 
 
-def permute(values: Values, levels: Levels, order: Any, inverse: Any) -> tuple[Values, Levels]:
+def permute(values: Values, levels: Levels, order: object, inverse: object) -> tuple[Values, Levels]:
     """Sequences, or the rows themselves where there are no levels, under a permutation and its inverse."""
     backend = backend_of(values)
     return (

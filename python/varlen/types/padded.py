@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch.nn.utils.rnn import PackedSequence
     from typing_extensions import Self
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import Lengths, RowsLike, RowsT, SequencesLike
     from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
@@ -96,12 +96,18 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     _indices: Ints
 
     @overload
-    def __init__(self, data: ArrayT, size_at_t: Any, lengths: Any, indices: Any) -> None: ...
+    def __init__(
+        self, data: ArrayT, size_at_t: SequencesLike, lengths: Lengths, indices: SequencesLike
+    ) -> None: ...
     @overload
     def __init__(
-        self: Padded[np.ndarray], data: ArrayLike, size_at_t: Any, lengths: Any, indices: Any
+        self: Padded[np.ndarray],
+        data: ArrayLike,
+        size_at_t: SequencesLike,
+        lengths: Lengths,
+        indices: SequencesLike,
     ) -> None: ...
-    def __init__(self, data: Any, size_at_t: Any, lengths: Any, indices: Any) -> None:
+    def __init__(self, data: Any, size_at_t: SequencesLike, lengths: Lengths, indices: SequencesLike) -> None:
         self._kind = self._ragged
         block: Any = as_values(data, "data")
         self._data = block
@@ -130,18 +136,24 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     @overload
     @classmethod
     def from_list(
-        cls: type[Padded[Any]], seqs: Sequence[RowsT], *, ties: str = "reversed", fill: Any = None,
+        cls: type[Padded[Any]], seqs: Sequence[RowsT], *, ties: str = "reversed",
+        fill: RowsLike | None = None,
         max_bytes: int | None = None,
     ) -> Padded[RowsT]: ...  # fmt: skip
     @overload
     @classmethod
     def from_list(
-        cls: type[Padded[Any]], seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None,
+        cls: type[Padded[Any]], seqs: Sequence[Any], *, ties: str = "reversed", fill: RowsLike | None = None,
         max_bytes: int | None = None,
     ) -> Padded[np.ndarray]: ...  # fmt: skip
     @classmethod
     def from_list(
-        cls, seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+        cls,
+        seqs: Sequence[Any],
+        *,
+        ties: str = "reversed",
+        fill: RowsLike | None = None,
+        max_bytes: int | None = None,
     ) -> Padded[Any]:
         """Convert n arrays, tensors or lists that differ only in length; `ops.list2padded`.
 
@@ -182,7 +194,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
             raise over_limit(error) from None
 
     @classmethod
-    def _from_fields(cls, padded: Any) -> Self:
+    def _from_fields(cls, padded: object) -> Self:
         """From what has the four fields, as Thinc's has; shares the data."""
         names = ("data", "size_at_t", "lengths", "indices")
         for name in names:
@@ -194,7 +206,12 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @classmethod
     def from_ragged(
-        cls, ragged: Ragged[RowsT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+        cls,
+        ragged: Ragged[RowsT],
+        *,
+        ties: str = "reversed",
+        fill: RowsLike | None = None,
+        max_bytes: int | None = None,
     ) -> Padded[RowsT]:
         """Convert a Ragged of one level; `ops.ragged2padded`.
 
@@ -234,7 +251,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @classmethod
     def from_packed(
-        cls, rows: RowsT | Sequence[Any], size_at_t: Any, lengths: Any, indices: Any
+        cls, rows: RowsT | Sequence[Any], size_at_t: SequencesLike, lengths: Lengths, indices: SequencesLike
     ) -> Padded[RowsT]:
         """Convert packed rows.
 
@@ -323,7 +340,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     def _rows(self) -> ArrayT:
         return self._data
 
-    def _with_rows(self, rows: Any) -> Self:
+    def _with_rows(self, rows: SequencesLike) -> Self:
         return with_attributes(self._make(rows, *self._fields)._cast(self._kind), self, Padded)
 
     @property
@@ -455,7 +472,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         result = self._make(copy_of(self._data), *self._fields)._cast(self._kind)
         return with_copied_attributes(result, self, Padded, memo)
 

@@ -114,7 +114,7 @@ class Pairs(NoArray, Generic[T]):
         return reduce_container(_restore, (self._one, self._two), self, Pairs, protocol)
 
     @classmethod
-    def _from_saved(cls, *parts: Any) -> Pairs[Any]:
+    def _from_saved(cls, *parts: object) -> Pairs[Any]:
         return _restore(cls, *parts)
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ class Pairs(NoArray, Generic[T]):
         return pairs(type(self).__name__, self._one, self._two)
 
 
-def _restore(kind: type[Pairs[Any]], one: Any, two: Any) -> Pairs[Any]:
+def _restore(kind: type[Pairs[Any]], one: Any, two: object) -> Pairs[Any]:
     return kind._item(one, two)
 
 

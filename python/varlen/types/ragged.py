@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from typing_extensions import Self, Unpack
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import DTypes, Lengths, RowsLike, SequencesLike, Values
     from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
@@ -106,16 +106,17 @@ class Ragged(
 
     @overload
     def __init__(
-        self, values: ArrayT | None = None, lengths: Any = None, *, data: ArrayT | None = None,
-        offsets: Any = None, levels: Any = None,
+        self, values: ArrayT | None = None, lengths: Lengths | None = None, *, data: ArrayT | None = None,
+        offsets: SequencesLike | None = None, levels: Any = None,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: Ragged[np.ndarray], values: ArrayLike | None = None, lengths: Any = None, *,
-        data: ArrayLike | None = None, offsets: Any = None, levels: Any = None,
+        self: Ragged[np.ndarray], values: ArrayLike | None = None, lengths: Lengths | None = None, *,
+        data: ArrayLike | None = None, offsets: SequencesLike | None = None, levels: Any = None,
     ) -> None: ...  # fmt: skip
     def __init__(
-        self, values: Any = None, lengths: Any = None, *, data: Any = None, offsets: Any = None,
+        self, values: Any = None, lengths: Lengths | None = None, *, data: Any = None,
+        offsets: SequencesLike | None = None,
         levels: Any = None,
     ) -> None:  # fmt: skip
         if values is None or data is not None:
@@ -227,7 +228,7 @@ class Ragged(
     def _rows(self) -> ArrayT:
         return self._values
 
-    def _with_rows(self, rows: Any) -> Self:
+    def _with_rows(self, rows: SequencesLike) -> Self:
         result: Self = with_attributes(same_kind(self, rows), self, Ragged)
         return result
 
@@ -261,7 +262,7 @@ class Ragged(
         numbers = backend_of(self._values).level_array(self._levels[0], "offsets32", self._values)
         return cast("ArrayT", numbers)
 
-    def _get(self, key: Any) -> Any:
+    def _get(self, key: object) -> Any:
         """`r[key]` for keys that the core does not handle itself."""
         return indexing.get(self, key)
 
@@ -346,21 +347,21 @@ class Ragged(
 
     @overload
     def to_dense(
-        self, padding_side: str = "right", fill: Any = None, mask: Literal[False] = False,
+        self, padding_side: str = "right", fill: RowsLike | None = None, mask: Literal[False] = False,
         max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
-        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+        dtype: DTypes | None = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
     ) -> ArrayT: ...  # fmt: skip
     @overload
     def to_dense(
-        self, padding_side: str = "right", fill: Any = None, *, mask: Literal[True],
+        self, padding_side: str = "right", fill: RowsLike | None = None, *, mask: Literal[True],
         max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
-        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+        dtype: DTypes | None = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
     ) -> tuple[ArrayT, ArrayT]: ...  # fmt: skip
     @overload
     def to_dense(
-        self, padding_side: str = "right", fill: Any = None, mask: bool = False,
+        self, padding_side: str = "right", fill: RowsLike | None = None, mask: bool = False,
         max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
-        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+        dtype: DTypes | None = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
     ) -> ArrayT | tuple[ArrayT, ArrayT]: ...  # fmt: skip
     def to_dense(
         self, padding_side: str = "right", fill: Any = None, mask: bool = False,
@@ -415,7 +416,7 @@ class Ragged(
         )  # fmt: skip
         return result
 
-    def astype(self, dtype: Any) -> Self:
+    def astype(self, dtype: DTypes) -> Self:
         """Convert the values to another dtype.
 
         Parameters
@@ -461,7 +462,7 @@ class Ragged(
     def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         result = self._make(copy_of(self._values), self._levels)
         return with_copied_attributes(result, self, Ragged, memo)
 
@@ -587,7 +588,7 @@ def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[
     return kind._make(values, levels)
 
 
-def _getitem(self: Ragged[Any], key: Any, /, *, _: None = None) -> Any:
+def _getitem(self: Ragged[Any], key: object, /, *, _: None = None) -> Any:
     # The interpreter puts a simple function in the place of the slot where code is hot; this is none.
     return indexing.get(self, key) if tracing.is_tracing() else indexing.subscript(self, key)
 

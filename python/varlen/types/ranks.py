@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from varlen.backends.values import Lengths, SequencesLike
+
     Ints = NDArray[np.int64]
     Fields = tuple[Ints, Ints, Ints]
 
@@ -84,7 +86,7 @@ class RankTable:
     _steps: Level | None
     _tensors: tuple[Any, Any] | None
 
-    def __init__(self, lengths: Any, indices: Any = None, *, outer: Any = ()) -> None:
+    def __init__(self, lengths: Lengths, indices: Any = None, *, outer: Any = ()) -> None:
         level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
         outer_levels = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
         for d, (one, inner_level) in enumerate(zip(outer_levels, (*outer_levels, level)[1:], strict=True)):
@@ -266,7 +268,7 @@ class RankTable:
     def __copy__(self) -> Self:
         return self if type(self) is RankTable else with_attributes(self._twin(), self, RankTable)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return (
             self if type(self) is RankTable else with_copied_attributes(self._twin(), self, RankTable, memo)
         )
@@ -288,7 +290,7 @@ class RankTable:
         return table(type(self).__name__, self.level)
 
 
-def fields_of(level: Level, indices: Any) -> Fields:
+def fields_of(level: Level, indices: object) -> Fields:
     """size_at_t, lengths and indices of a level under a permutation; None is the order that there is."""
     order = np.arange(len(level)) if indices is None else np.asarray(as_ints(indices))
     order = order if order.size else order.astype(np.int64)
@@ -312,5 +314,5 @@ def _freeze(array: Any) -> Any:
     return array
 
 
-def _restore(kind: type[RankTable], level: Level, indices: Any, outer: Levels) -> RankTable:
+def _restore(kind: type[RankTable], level: Level, indices: SequencesLike, outer: Levels) -> RankTable:
     return kind(level, indices, outer=outer)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from varlen.backends.values import DTypes
+
 
 class NoArray:
     """Methods of containers, which inherit them, that functions of arrays ask for; each raises a TypeError.
@@ -38,7 +40,7 @@ class NoArray:
         name = getattr(func, "__name__", str(func))
         cls._refuse(f"torch.{name}", name)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypes | None = None, copy: bool | None = None) -> NDArray[Any]:
         # Without this NumPy makes an array of one Python object.
         raise type_error("", f"a {type(self).__name__} is not an array", f"use its {self._instead}")
 

@@ -16,6 +16,8 @@ from varlen.ops.tile import tile
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from varlen.backends.values import RowsLike, SequencesLike
+
 
 class SelectingMethods(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them: what is picked, repeated, moved and ordered.
@@ -41,7 +43,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
 
     __slots__ = ()
 
-    def broadcast_rows(self, rows: Any, *, level: int = -1) -> Self:
+    def broadcast_rows(self, rows: SequencesLike, *, level: int = -1) -> Self:
         """Repeat one row per sequence for all values below it: a Ragged that nests like this one.
 
         What operators do with a Ragged of fewer levels, as a method.
@@ -70,7 +72,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         result: Self = broadcast_rows(self, rows, level=level)
         return result
 
-    def tile(self, multiples: Any) -> Self:
+    def tile(self, multiples: SequencesLike) -> Self:
         """Repeat the contents of each axis end to end.
 
         Parameters
@@ -102,7 +104,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         result: Self = tile(self, multiples)
         return result
 
-    def gather(self, indices: Any, axis: int | None = None, *, batch_dims: int = 0) -> Self | Any:
+    def gather(self, indices: SequencesLike, axis: int | None = None, *, batch_dims: int = 0) -> Self | Any:
         """Take items along an axis by index, from the whole container or inside each sequence.
 
         Parameters
@@ -136,10 +138,10 @@ class SelectingMethods(RaggedBase[ArrayT]):
         return gather(self, indices, axis=axis, batch_dims=batch_dims)
 
     @overload
-    def boolean_mask(self, mask: Any, *, flatten: Literal[False] = False) -> Self: ...
+    def boolean_mask(self, mask: SequencesLike, *, flatten: Literal[False] = False) -> Self: ...
     @overload
-    def boolean_mask(self, mask: Any, *, flatten: bool) -> ArrayT | Any: ...
-    def boolean_mask(self, mask: Any, *, flatten: bool = False) -> Self | ArrayT | Any:
+    def boolean_mask(self, mask: SequencesLike, *, flatten: bool) -> ArrayT | Any: ...
+    def boolean_mask(self, mask: SequencesLike, *, flatten: bool = False) -> Self | ArrayT | Any:
         """Keep what a mask marks: sequences, their contents or numbers, depending on the depth of the mask.
 
         Parameters
@@ -167,7 +169,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         """
         return boolean_mask(self, mask, flatten=flatten)
 
-    def fill_empty_rows(self, default: Any) -> tuple[Self, ArrayT | Any]:
+    def fill_empty_rows(self, default: RowsLike) -> tuple[Self, ArrayT | Any]:
         """Put one row into each empty innermost sequence, and return which were empty.
 
         Parameters
@@ -261,14 +263,20 @@ class SelectingMethods(RaggedBase[ArrayT]):
 
     @overload
     def topk(
-        self, k: int, *, level: int = -1, largest: bool = True, dense: Literal[False] = False, fill: Any = 0
+        self,
+        k: int,
+        *,
+        level: int = -1,
+        largest: bool = True,
+        dense: Literal[False] = False,
+        fill: RowsLike = 0,
     ) -> tuple[Self, Self]: ...
     @overload
     def topk(
-        self, k: int, *, level: int = -1, largest: bool = True, dense: bool, fill: Any = 0
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool, fill: RowsLike = 0
     ) -> tuple[ArrayT | Any, ArrayT | Any]: ...
     def topk(
-        self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: Any = 0
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: RowsLike = 0
     ) -> tuple[Self | ArrayT | Any, Self | ArrayT | Any]:
         """The k largest numbers of each sequence in order, and their positions; as `ops.topk`.
 
@@ -410,7 +418,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         result: Self = reverse(self, level=level)
         return result
 
-    def shift(self, by: Any, *, level: int = -1, fill: Any = 0) -> Self:
+    def shift(self, by: SequencesLike, *, level: int = -1, fill: RowsLike = 0) -> Self:
         """Shift the contents of each sequence by `by` places; as `ops.shift`. Rows that leave it are lost.
 
         Parameters
@@ -438,7 +446,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         result: Self = shift(self, by=by, level=level, fill=fill)
         return result
 
-    def roll(self, by: Any, *, level: int = -1) -> Self:
+    def roll(self, by: SequencesLike, *, level: int = -1) -> Self:
         """Shift the contents of each sequence cyclically by `by` places; as `ops.roll`.
 
         Parameters

@@ -67,7 +67,7 @@ def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict
     return {key: x for key, x in arguments.items() if not _is_silent(key, x, name)}
 
 
-def _is_silent(key: str, x: Any, name: str) -> bool:
+def _is_silent(key: str, x: object, name: str) -> bool:
     if key == "subok":
         return x is (name != "copy")
     if key == "axis" and name in ("concatenate", "sort", "argsort"):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from varlen.backends.values import Lengths, RowsLike
     from varlen.levels import Levels
     from varlen.types.packed import Packed
     from varlen.types.padded import Padded
@@ -42,7 +43,7 @@ class Structure(RaggedBase[ArrayT]):
     __slots__ = ()
 
     @eager_only()
-    def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
+    def add_level(self, lengths: Lengths, level: int = 0, *, empty: str | None = None) -> Self:
         """Add a level that groups the items of `level`.
 
         Parameters
@@ -206,7 +207,7 @@ class Structure(RaggedBase[ArrayT]):
         return result
 
     def to_padded(
-        self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+        self, *, ties: str = "reversed", fill: RowsLike | None = None, max_bytes: int | None = None
     ) -> Padded[ArrayT]:
         """Convert to a Padded: time-major, the longest sequence first; `ops.ragged2padded`.
 

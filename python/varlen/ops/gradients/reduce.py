@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import Lengths, Output, RowsT, SequencesLike
 
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
-def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
+def backprop_reduce_sum(
+    d_sums: RowsT | Sequence[Any], lengths: Lengths, *, out: Output | None = None
+) -> RowsT:
     """The gradient of `reduce_sum`: every row of sequence i gets row i.
 
     Parameters
@@ -63,7 +65,9 @@ def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any
     return result
 
 
-def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
+def backprop_reduce_mean(
+    d_means: RowsT | Sequence[Any], lengths: Lengths, *, out: Output | None = None
+) -> RowsT:
     """The gradient of `reduce_mean`: every row of sequence i gets row i divided by its length.
 
     Parameters
@@ -232,7 +236,9 @@ def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: A
     return result
 
 
-def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any) -> Any:
+def _expanded_which(
+    rows: SequencesLike, argument: str, which: SequencesLike, lengths: Lengths, out: Output | None
+) -> Any:
     if out is not None:
         check_output(out, rows, which, lengths)
     rows, level = as_values(rows, argument), as_level(lengths)
@@ -242,7 +248,9 @@ def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any
         raise name_argument(error, rows=argument) from None
 
 
-def _expanded_end(rows: Any, argument: str, lengths: Any, last: bool, out: Any) -> Any:
+def _expanded_end(
+    rows: SequencesLike, argument: str, lengths: Lengths, last: bool, out: Output | None
+) -> Any:
     if out is not None:
         check_output(out, rows, lengths)
     rows, level = as_values(rows, argument), as_level(lengths)

@@ -13,7 +13,7 @@ from varlen.ops.support.inputs import rows_and_level, rows_of, same_kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from varlen.backends.values import Lengths, SameT
+    from varlen.backends.values import Lengths, Output, SameT, SequencesLike
 
 
 def backprop_cumsum(
@@ -68,7 +68,7 @@ def backprop_cumprod(
     level: int = -1,
     exclusive: bool = False,
     reverse: bool = False,
-    out: Any = None,
+    out: Output | None = None,
 ) -> SameT:
     """The gradient of `cumprod`. It divides by nothing, so zeros in X are safe.
 
@@ -109,11 +109,11 @@ def backprop_cumprod(
 
 def backprop_cummax(
     dY: SameT | Sequence[Any],
-    which: Any,
+    which: SequencesLike,
     lengths: Lengths | None = None,
     *,
     level: int = -1,
-    out: Any = None,
+    out: Output | None = None,
 ) -> SameT:
     """The gradient of `cummax` and `cummin`: each row sums dY over the places where it was the extreme.
 
@@ -159,11 +159,11 @@ def backprop_cummax(
 
 def backprop_cummin(
     dY: SameT | Sequence[Any],
-    which: Any,
+    which: SequencesLike,
     lengths: Lengths | None = None,
     *,
     level: int = -1,
-    out: Any = None,
+    out: Output | None = None,
 ) -> SameT:
     """The gradient of `cummin`; the same function as `backprop_cummax`.
 

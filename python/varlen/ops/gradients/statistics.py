@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from varlen.backends.values import RowsT
+    from varlen.backends.values import Lengths, Output, RowsT, SequencesLike
 
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
@@ -186,7 +186,15 @@ def backprop_reduce_prod(
     return result
 
 
-def _reduce_gradient(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
+def _reduce_gradient(
+    op: str,
+    d: SequencesLike,
+    argument: str,
+    X: SequencesLike,
+    lengths: Lengths | None,
+    ddof: float,
+    out: Output | None,
+) -> Any:
     if out is not None:
         check_output(out, d, X, lengths)
     values, level = rows_and_level(X, lengths)

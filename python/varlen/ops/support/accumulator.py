@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from varlen._core import Level
+    from varlen.backends.values import DTypes, Output, RowsLike, SequencesLike
 
 WRAP = "wrap"  # the default of `overflow`: a verb that is given this very text accumulates as by itself
 _NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text and bytes
@@ -39,14 +40,14 @@ for _name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uin
     _INTEGERS |= dict.fromkeys((_name, np.dtype(_name), f"torch.{_name}"), _integers)
 
 
-def integers_of(dtype: Any) -> Integers | None:
+def integers_of(dtype: DTypes) -> Integers | None:
     """The integers that a dtype of any library has; None for others than integers and bools."""
     if isinstance(dtype, np.dtype):
         return _INTEGERS.get(dtype if dtype.isnative else dtype.newbyteorder("="))
     return _INTEGERS.get(str(dtype))
 
 
-def is_plain(dtype: Any, overflow: Any) -> bool:
+def is_plain(dtype: object, overflow: Any) -> bool:
     """Whether a verb is to accumulate as it does by itself."""
     return dtype is None and type(overflow) is str and overflow == WRAP
 
@@ -171,7 +172,7 @@ def _rounds_of_sums(
 
 
 def _rounds_of_products(
-    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: np.ndarray
+    verb: str, rows: SequencesLike, level: Level, options: dict[str, Any], numbers: np.ndarray
 ) -> tuple[np.ndarray, Callable[[Any], Any]]:
     """Which products modulo 2**64 went round, and what tells the product at a place.
 
@@ -200,13 +201,17 @@ def _host_numbers(x: Any) -> np.ndarray:
     return numbers
 
 
-def _run(verb: str, op: str, rows: Any, level: Level, options: dict[str, Any], out: Any = None) -> Any:
+def _run(
+    verb: str, op: str, rows: SequencesLike, level: Level, options: dict[str, Any], out: Output | None = None
+) -> Any:
     if verb == "reduce":
         return _fold(op, rows, level, out=out, **options)
     return backend_of(rows).scan(op, rows, level, **options, out=out)
 
 
-def _fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof: float = 0) -> Any:
+def _fold(
+    op: str, values: SequencesLike, level: Level, empty: RowsLike, out: Output | None = None, ddof: float = 0
+) -> Any:
     """A row for each sequence of a level: by the kernel of that name, or by what is composed of others."""
     function = COMPOSED.get(op)
     backend = backend_of(values)

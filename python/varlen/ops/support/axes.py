@@ -17,11 +17,11 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import Axes, Values
     from varlen.levels import Levels
 
 
-def axes_of(axis: Any, ndim: int) -> list[int]:
+def axes_of(axis: Axes, ndim: int) -> list[int]:
     """One axis or several, counted from the outermost, in ascending order."""
     items = axis if isinstance(axis, (tuple, list)) else (axis,)
     result = sorted(axis_of(one, ndim) for one in items)

@@ -20,6 +20,7 @@ from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_le
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from varlen.backends.values import Axes, Lengths, SequencesLike
     from varlen.levels import Levels
 
 __all__ = [
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 
-def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Levels]:
+def rows_and_levels(X: object, lengths: Any, argument: str = "X") -> tuple[Any, Levels]:
     """The rows and all levels of a container, or of an array with lengths, a level, or several."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
@@ -65,14 +66,18 @@ def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tupl
     return values, flatten_levels(levels[place:]), levels[:place]
 
 
-def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str = "X") -> tuple[Any, Levels]:
+def rows_along(
+    X: SequencesLike, lengths: Lengths, axis: Axes, level: int = -1, argument: str = "X"
+) -> tuple[Any, Levels]:
     """The rows and levels of an op that goes along an axis, or several, and so takes no level."""
     if as_int(level, "level", -LARGEST) != -1:
         raise value_error("", f"level, axis: pass one of them, got both, {level} and {axis}")
     return rows_and_levels(X, lengths, argument)
 
 
-def rows_and_level(X: Any, lengths: Any, argument: str = "X", level: int = -1) -> tuple[Any, Level]:
+def rows_and_level(
+    X: SequencesLike, lengths: object, argument: str = "X", level: int = -1
+) -> tuple[Any, Level]:
     """The rows and the level whose sequences are the units, as it cuts the rows."""
     values, units, _ = units_of(X, lengths, level, argument)
     return values, units
@@ -86,7 +91,7 @@ def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, 
     return values, Level.from_lengths(np.array([len(values)]))
 
 
-def one_level(ragged: Any, argument: str = "ragged") -> Level:
+def one_level(ragged: object, argument: str = "ragged") -> Level:
     """The level of a Ragged that has no more than that."""
     if not isinstance(ragged, RaggedBase):
         raise type_error(argument, f"expected a Ragged, got {type(ragged).__name__}")
@@ -99,7 +104,7 @@ def one_level(ragged: Any, argument: str = "ragged") -> Level:
     return ragged._levels[0]
 
 
-def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Level:
+def as_level(lengths: Lengths, count: int | None = None, argument: str = "X") -> Level:
     """A level from lengths, or the one that was given, over `count` rows of an argument."""
     is_array = type(lengths) is np.ndarray
     if is_array or type(lengths) is Level:
@@ -124,7 +129,7 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
     return level
 
 
-def count_rows(levels: Sequence[Level], lengths: Any) -> None:
+def count_rows(levels: Sequence[Level], lengths: object) -> None:
     """Wait for lengths on a device that came without a `Level`, which could say how many rows there are."""
     items = lengths if isinstance(lengths, (list, tuple)) else [lengths]
     for level, item in zip(levels, items, strict=False):
@@ -134,7 +139,7 @@ def count_rows(levels: Sequence[Level], lengths: Any) -> None:
 
 def _level(
     cls: type[Level],
-    lengths: Any,
+    lengths: Lengths,
     *,
     total: int | None = None,
     max_len: int | None = None,
@@ -148,27 +153,27 @@ _level.__qualname__ = "Level.__new__"
 register(traced_level=_level)  # Level(lengths) itself stays in C
 
 
-def same_kind(X: Any, rows: Any) -> Any:
+def same_kind(X: SequencesLike, rows: SequencesLike) -> Any:
     """Rows in the place of those of X: under its levels and of its class, where X is a container."""
     if not isinstance(X, RaggedBase):
         return rows
     return tracing.make(type(X), rows, X._levels) if tracing.is_tracing() else X._make(rows, X._levels)
 
 
-def regroup(X: Any, rows: Any, levels: Levels) -> Any:
+def regroup(X: SequencesLike, rows: object, levels: Levels) -> Any:
     """Rows in the place of those of X: under these levels and of its class, where X is a container."""
     if not isinstance(X, RaggedBase):
         return rows
     return tracing.make(type(X), rows, levels) if tracing.is_tracing() else X._make(rows, levels)
 
 
-def rows_of(X: Any, argument: str) -> Any:
+def rows_of(X: SequencesLike, argument: str) -> Any:
     """The rows of a container or of an array, whatever its levels."""
     return X._values if isinstance(X, RaggedBase) else as_values(X, argument)
 
 
 def nest_rows(
-    values: Any, levels: Levels, argument: str, values_argument: str = "values"
+    values: SequencesLike, levels: Levels, argument: str, values_argument: str = "values"
 ) -> tuple[Any, Levels]:
     """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels."""
     if isinstance(values, RaggedBase):
@@ -193,7 +198,7 @@ def whole_numbers(value: Any, argument: str) -> Any:
     return numbers.astype(np.int64, copy=False)
 
 
-def nested(value: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
+def nested(value: object, argument: str, axes: int = 1) -> tuple[Any, Levels]:
     """Rows and levels of a Ragged, or of an array; axes of rows become levels until there are `axes`."""
     levels: Levels = ()
     if isinstance(value, RaggedBase):
@@ -209,7 +214,7 @@ def nested(value: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
     return values, levels
 
 
-def as_bools(numbers: Any, value: Any, argument: str) -> Any:
+def as_bools(numbers: object, value: object, argument: str) -> Any:
     """Bools, `value` as they are or in a Ragged, on the host or in a graph; an empty list is bools too."""
     if tracing.is_traced(numbers):
         return tracing.tensors.as_bools(numbers, argument)

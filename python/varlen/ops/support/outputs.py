@@ -15,6 +15,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 
 if TYPE_CHECKING:
+    from varlen.backends.values import SequencesLike
     from varlen.levels import Levels
     from varlen.types import Ragged
 
@@ -39,19 +40,19 @@ def _class(name: str) -> Any:
     return _CLASSES.get(name) or getattr(sys.modules["varlen"], name)
 
 
-def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
+def new_ragged(values: SequencesLike, levels: Levels) -> Ragged[Any]:
     """A Ragged of parts that are known to fit."""
     ragged: Ragged[Any] = ragged_like(None, values, levels)
     return ragged
 
 
-def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
+def ragged_like(X: object, values: SequencesLike, levels: Levels) -> Any:
     """A container of parts that are known to fit: of the class of X where that is one, else a Ragged."""
     kind = type(X) if isinstance(X, RaggedBase) else _class("Ragged")
     return tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
 
 
-def make_container(kind: Any, values: Any, levels: Levels) -> Any:
+def make_container(kind: Any, values: SequencesLike, levels: Levels) -> Any:
     """A container of a class, of parts that are known to fit."""
     return tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
 
@@ -61,6 +62,6 @@ def packed_class() -> Any:
     return _class("Packed")
 
 
-def padded_class(ragged: Any = None) -> Any:
+def padded_class(ragged: object = None) -> Any:
     """The class Padded; a dialect's own, where the class of a Ragged is of a dialect that has one."""
     return getattr(ragged, "_padded", None) or _class("Padded")
