@@ -229,6 +229,7 @@ def package(name: str, docstring: str, by_hand: dict[str, str], nouns: dict[str,
     return render.package(
         docstring,
         {noun if noun.startswith("varlen.") else f"{name}.{noun}": names for noun, names in home.items()},
+        is_public=True,
     )
 
 

@@ -260,11 +260,17 @@ def _imports(home: dict[str, list[str]], indent: int = 0) -> str:
     return "\n".join(lines)
 
 
-def package(docstring: str, home: dict[str, list[str]]) -> str:
-    """The `__init__` of a package: what each of its modules gives it."""
+def package(docstring: str, home: dict[str, list[str]], is_public: bool = False) -> str:
+    """The `__init__` of a package: what each of its modules gives it; a public one knows where others are."""
     names = sorted((name for names in home.values() for name in names), key=isort)
     entries = "\n".join(f'    "{name}",' for name in names)
-    return module(docstring, _imports(home) + f"\n\n__all__ = [\n{entries}\n]", [])
+    text = f"\n\n__all__ = [\n{entries}\n]"
+    if not is_public:
+        return module(docstring, _imports(home) + text, [])
+    imports = _imports(home | {"varlen._lazy": ["loaded_from"]})
+    text += "\n\nif not TYPE_CHECKING:  # type checkers know all names"
+    text += "\n    __getattr__ = loaded_from(__name__, {})"
+    return module(docstring, f"from typing import TYPE_CHECKING\n\n{imports}{text}", [])
 
 
 def lazy(home: dict[str, list[str]], also: list[str], modules: list[str], hidden: set[str]) -> str:

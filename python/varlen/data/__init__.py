@@ -1,5 +1,8 @@
 """Datasets, batches, collate functions, samplers, prefetching."""
 
+from typing import TYPE_CHECKING
+
+from varlen._lazy import loaded_from
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
 from varlen.data.buffers import Buffers
@@ -51,3 +54,6 @@ __all__ = [
     "open",
     "pack",
 ]
+
+if not TYPE_CHECKING:  # type checkers know all names
+    __getattr__ = loaded_from(__name__, {})

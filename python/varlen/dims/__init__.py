@@ -12,7 +12,10 @@ True
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
 
+from typing import TYPE_CHECKING
+
 from varlen._core import Dim
+from varlen._lazy import loaded_from
 from varlen.dims.beam import Beam
 from varlen.dims.constructors import FeatureDim, SpatialDim, batch_dim
 from varlen.dims.data import Data
@@ -190,3 +193,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+if not TYPE_CHECKING:  # type checkers know all names
+    __getattr__ = loaded_from(__name__, {})

@@ -28,6 +28,9 @@ A data set is a folder of such files and an `index.json`: `format` "varlen-index
 `keys`, `shards`, each with its `path` in the folder, `rows` and `size`, and the `account` of all shards.
 """
 
+from typing import TYPE_CHECKING
+
+from varlen._lazy import loaded_from
 from varlen.io.account import Account, AccountError, Balance, Reason, Tally
 from varlen.io.building import build
 from varlen.io.errors import FileFormatError, StaleFileError
@@ -63,3 +66,6 @@ __all__ = [
     "read_schema",
     "save",
 ]
+
+if not TYPE_CHECKING:  # type checkers know all names
+    __getattr__ = loaded_from(__name__, {})

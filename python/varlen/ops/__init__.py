@@ -3,6 +3,9 @@
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
 
+from typing import TYPE_CHECKING
+
+from varlen._lazy import loaded_from
 from varlen.ops.attention import attention_pool, backprop_attention_pool
 from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
@@ -203,3 +206,6 @@ __all__ = [
     "where",
     "windows",
 ]
+
+if not TYPE_CHECKING:  # type checkers know all names
+    __getattr__ = loaded_from(__name__, {})

@@ -3,6 +3,9 @@
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
 
+from typing import TYPE_CHECKING
+
+from varlen._lazy import loaded_from
 from varlen.sequence.beam import Beam
 from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
 from varlen.sequence.conv import backprop_sequence_conv, sequence_conv
@@ -118,3 +121,6 @@ __all__ = [
     "split_lod",
     "split_lod_tensor",
 ]
+
+if not TYPE_CHECKING:  # type checkers know all names
+    __getattr__ = loaded_from(__name__, {})

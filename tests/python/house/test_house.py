@@ -100,6 +100,34 @@ def test_public_list_is_whole():
         varlen.nonsense  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    ("package", "name", "ways"),
+    [
+        ("varlen", "pad", "varlen.ops.pad or varlen.dims.pad"),
+        ("varlen", "pad_sequence", "varlen.ops.pad or varlen.dims.pad"),
+        ("varlen", "from_list", "varlen.Ragged.from_list or varlen.Data.from_list"),
+        ("varlen", "Writer", "varlen.io.Writer"),
+        ("varlen.ops", "sum", "varlen.ops.reduce_sum or varlen.Ragged.sum or varlen.Data.sum"),
+        (
+            "varlen.ops",
+            "cat",
+            "varlen.ops.concatenate or varlen.concatenate or varlen.transforms.concatenate",
+        ),
+        ("varlen.data", "DataLoader", "varlen.data.Loader"),
+        ("varlen.dims", "flip", "varlen.dims.reverse or varlen.ops.reverse or varlen.Ragged.reverse"),
+        ("varlen.io", "open", "varlen.data.open"),
+        ("varlen.sequence", "nonsense", ""),
+        ("varlen.io", "_private", ""),
+    ],
+)
+def test_a_package_says_where_else_a_name_is(package, name, ways):
+    with pytest.raises(AttributeError) as raised:
+        getattr(importlib.import_module(package), name)
+    text = f"module {package!r} has no attribute {name!r}"
+    assert str(raised.value) == (f"{text}; see {ways}" if ways else text)
+    assert raised.value.name == name
+
+
 def test_version_is_told_once():
     written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)[1]
     assert written == varlen.__version__ == _core.__version__

@@ -7,6 +7,9 @@ neither stored nor read, whatever is said of masks.
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
 
+from typing import TYPE_CHECKING
+
+from varlen._lazy import loaded_from
 from varlen.returnn.frontend.convert import convert_to_tensor, copy, expand_dims, replace_dim
 from varlen.returnn.frontend.faces import (
     abs,
@@ -325,3 +328,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+if not TYPE_CHECKING:  # type checkers know all names
+    __getattr__ = loaded_from(__name__, {})
