@@ -12,6 +12,8 @@ from pathlib import Path
 
 import backends
 import by_hand
+import data
+import dims
 import frontend
 import in_place
 import layers
@@ -114,23 +116,36 @@ def data_methods() -> str:
     """`varlen.dims.faces`."""
     head = f"""{FUTURE}
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
+from varlen.backends.values import ArrayT
+from varlen.dims import export, make, named_arrays
+from varlen.dims.axes import every_place, first
+from varlen.dims.ops.combine import compatible_to
 from varlen.dims.ops.reduce import DEFAULT, reduce
 
 if TYPE_CHECKING:
+    import numpy as np
+    import xarray
+
+    from varlen._core import Dim
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
-    from varlen.dims.out_shape import OutShape"""
-    kind = """class VerbMethods:
+    from varlen.dims.out_shape import OutShape
+    from varlen.types import Ragged"""
+    kind = """class DeclaredMethods(Generic[ArrayT]):
     \"""Methods of `varlen.Data`, which inherits them.\"""
 
     __slots__: tuple[str, ...] = ()
 
 """
-    verbs = [verb for verb in VERBS if verb.data is not None]
-    parts = [kind + "\n".join(map(render.data_method, verbs))]
-    return render.module("Verbs as methods of a Data.", head, parts)
+    methods = (
+        *(render.face(face, "Data", "cls: Any") for face in data.CONSTRUCTORS),
+        *(render.face(face, "Data", "self: Any") for face in data.METHODS),
+        *(render.data_method(verb) for verb in VERBS if verb.data is not None),
+    )
+    text = "Verbs and functions of dims as methods of a Data."
+    return render.module(text, head, [kind + "\n".join(methods)])
 
 
 def dict_of(name: str, comment: str, items: dict[str, str], type: str = "dict[str, str]") -> str:
@@ -240,7 +255,7 @@ def packages() -> dict[Path, str]:
         ops.setdefault(f"faces.{verb.noun}", []).append(verb.function)
     frontend_names = {"faces": ["dot", *(face.name for face in frontend.FACES)]}
     arguments: tuple[tuple[str, str, dict[str, str], dict[str, list[str]]], ...] = (
-        ("varlen.dims", DIMS, by_hand.DIMS, {"ops.faces": [face.name for face in steps.RUNNING]}),
+        ("varlen.dims", DIMS, by_hand.DIMS, {"ops.faces": [face.name for face in dims.FUNCTIONS]}),
         ("varlen.ops", OPS, by_hand.FUNCTIONS, ops),
         ("varlen.returnn.frontend", FRONTEND, by_hand.FRONTEND, frontend_names),
         ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {"faces": [face.name for face in steps.STEPS]}),
@@ -387,18 +402,25 @@ if TYPE_CHECKING:
     return render.module("The first and the last step of sequences.", head, map(render.face, steps.STEPS))
 
 
-def running_functions() -> str:
+def dims_functions() -> str:
     """`varlen.dims.ops.faces`."""
     head = f"""{FUTURE}
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from varlen.dims.ops.make_values import fill, fill_like
 from varlen.dims.ops.scan import scan
+from varlen.dims.ops.softmax import shares
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from varlen._core import Dim
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape"""
-    return render.module("Running numbers along a dim.", head, map(render.face, steps.RUNNING))
+    text = "Running numbers along a dim, softmax, and numbers that are all the same."
+    return render.module(text, head, map(render.face, dims.FUNCTIONS))
 
 
 def with_regions(path: Path, marker: str, bodies: dict[str, str]) -> str:
@@ -481,7 +503,7 @@ def files() -> dict[Path, str]:
         PACKAGE / "types/faces.py": methods(),
         PACKAGE / "types/namesakes.py": namesakes(),
         PACKAGE / "dims/faces.py": data_methods(),
-        PACKAGE / "dims/ops/faces.py": running_functions(),
+        PACKAGE / "dims/ops/faces.py": dims_functions(),
         PACKAGE / "sequence/faces.py": step_functions(),
         PACKAGE / "transforms/faces.py": layer_functions(),
         PACKAGE / "tf/faces.py": partition_methods(),

@@ -86,8 +86,7 @@ DIMS = {
     "ops.gather": "gather",
     "ops.loss": "cross_entropy ctc_loss edit_distance",
     "ops.make_values": (
-        "arange full full_like last_frame_position_of_dim num_elements_of_shape one_hot ones ones_like "
-        "range_over_dim zeros zeros_like"
+        "arange full full_like last_frame_position_of_dim num_elements_of_shape one_hot range_over_dim"
     ),
     "ops.merge": "flatten merge_dims split_dims squeeze unflatten",
     "ops.norm": "Moments batch_norm layer_norm moments",
@@ -99,7 +98,6 @@ DIMS = {
     "ops.select": "masked_scatter masked_select",
     "ops.shift": "reverse shift",
     "ops.slice": "slice",
-    "ops.softmax": "log_softmax softmax",
     "ops.sort": "argsort search_sorted sort top_k unique",
     "ops.window": "pool window",
     "out_shape": "ImplicitDim ImplicitDynSizeDim ImplicitSparseDim OptionalDim",

@@ -24,6 +24,8 @@ class Face:
     shape: str = ""
     notes: str = ""
     raises: dict[str, str] = field(default_factory=dict)
+    #: To a type checker the call gives anything; the result is named, and gets its type by that.
+    is_any: bool = False
 
 
 #: What an argument is wherever nothing else is said of it.

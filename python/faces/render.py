@@ -191,7 +191,7 @@ def _empty_position_text(verb: Verb) -> str:
 
 def _arguments(text: str) -> list[str]:
     """Each argument of a head, "a: int, b: str = '-'": its name begins it."""
-    return [argument for argument in re.split(r",\s*(?=\*?\w+:)|,\s*$", text) if argument]
+    return [argument for argument in re.split(r",\s*(?=\*{0,2}\w+:)|,\s*$", text) if argument]
 
 
 #: What a function of the frontend calls that names the same arguments in errors.
@@ -210,7 +210,8 @@ def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend
     terms = {key_of.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
     setup = [f"{indent}>>> import varlen.returnn.frontend as rf"] if is_frontend else []
-    kind = face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray").replace("[Any]", "")
+    kind = face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray")
+    kind = re.sub(r"\[(Any|ArrayT|np.ndarray)\]", "", kind)
     returns = _terms([(face.kind or kind, face.returns)], indent)
     sections = [
         ("Parameters", _terms(parameters, indent)),
@@ -219,9 +220,10 @@ def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend
         ("Notes", [_prose(face.notes, indent)] if face.notes else []),
         ("Examples", [*setup, *_example(face.example, indent)]),
     ]
-    decorator = f"{indent[4:]}@classmethod\n" if itself == "cls" else ""
+    decorator = f"{indent[4:]}@classmethod\n" if itself.startswith("cls") else ""
     checks = _checks([*first, *extras]) if is_frontend and not DELEGATES.match(face.call) else ""
-    body = checks + _return(face.call, indent)
+    result = f"{indent}result: {face.type} = {face.call}\n{indent}return result\n"
+    body = checks + (result if face.is_any else _return(face.call, indent))
     return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{body}"
 
 

@@ -52,7 +52,18 @@ from varlen.dims.ops.elementwise import (
     tan,
     tanh,
 )
-from varlen.dims.ops.faces import cummax, cummin, cumprod, cumsum
+from varlen.dims.ops.faces import (
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    log_softmax,
+    ones,
+    ones_like,
+    softmax,
+    zeros,
+    zeros_like,
+)
 from varlen.dims.ops.gather import gather
 from varlen.dims.ops.loss import cross_entropy, ctc_loss, edit_distance
 from varlen.dims.ops.make_values import (
@@ -62,11 +73,7 @@ from varlen.dims.ops.make_values import (
     last_frame_position_of_dim,
     num_elements_of_shape,
     one_hot,
-    ones,
-    ones_like,
     range_over_dim,
-    zeros,
-    zeros_like,
 )
 from varlen.dims.ops.merge import flatten, merge_dims, split_dims, squeeze, unflatten
 from varlen.dims.ops.norm import Moments, batch_norm, layer_norm, moments
@@ -78,7 +85,6 @@ from varlen.dims.ops.scatter import scatter
 from varlen.dims.ops.select import masked_scatter, masked_select
 from varlen.dims.ops.shift import reverse, shift
 from varlen.dims.ops.slice import slice
-from varlen.dims.ops.softmax import log_softmax, softmax
 from varlen.dims.ops.sort import argsort, search_sorted, sort, top_k, unique
 from varlen.dims.ops.window import pool, window
 from varlen.dims.out_shape import ImplicitDim, ImplicitDynSizeDim, ImplicitSparseDim, OptionalDim

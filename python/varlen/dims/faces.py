@@ -1,4 +1,4 @@
-"""Verbs as methods of a Data."""
+"""Verbs and functions of dims as methods of a Data."""
 
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
@@ -6,20 +6,490 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
+from varlen.backends.values import ArrayT
+from varlen.dims import export, make, named_arrays
+from varlen.dims.axes import every_place, first
+from varlen.dims.ops.combine import compatible_to
 from varlen.dims.ops.reduce import DEFAULT, reduce
 
 if TYPE_CHECKING:
+    import numpy as np
+    import xarray
+
+    from varlen._core import Dim
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
+    from varlen.types import Ragged
 
 
-class VerbMethods:
+class DeclaredMethods(Generic[ArrayT]):
     """Methods of `varlen.Data`, which inherits them."""
 
     __slots__: tuple[str, ...] = ()
+
+    @classmethod
+    def from_list(cls: Any, rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[np.ndarray]:
+        """Make Data from nested lists, or lists of arrays, with one level for each dim.
+
+        Parameters
+        ----------
+        rows
+            Lists of numbers, arrays or tensors.
+        dims
+            A Dim for each level, the outermost first. Those without lengths are bound to those of the lists,
+            over the dims before them that have no fixed size; those with lengths are checked.
+        **facts
+            `name`, `dtype`, `sparse_dim`, `feature_dim`, `time_dim`, `beam`, `available_for_inference`, as
+            `Data` takes them.
+
+        Returns
+        -------
+        Data
+            Dims of one size lie behind those whose lengths differ.
+
+        Raises
+        ------
+        ValueError
+            Lists that are nested deeper or less deep.
+        LengthMismatchError
+            Other lengths than a dim has, naming the row.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time")
+        >>> x = vl.Data.from_list([[3, 1], [], [4]], [vl.dims.batch_dim, time])
+        >>> x, x.axis(time).lengths
+        (Data([batch(3), time(0 to 2)], int64), array([2, 0, 1]))
+        """
+        return make.from_list(rows, dims, **facts)
+
+    @classmethod
+    def from_padded(
+        cls: Any, block: Any, dims: Sequence[Dim], *, side: str = "right", **facts: Any,
+    ) -> Data[Any]:
+        """Make Data from a rectangle with one axis per dim, in any order. Its padding is never read.
+
+        Parameters
+        ----------
+        block
+            An array or a tensor.
+        dims
+            A Dim for each axis; those whose lengths differ are bound to them.
+        side
+            "right", or "left" where the rows of each dim end together.
+        **facts
+            As those of `from_list`.
+
+        Returns
+        -------
+        Data
+            A copy of the valid values.
+
+        Raises
+        ------
+        ValueError
+            Another number of axes, a dim without lengths.
+        LengthMismatchError
+            An axis that is shorter than a dim.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).to_list()
+        Traceback (most recent call last):
+        ValueError: a dim comes before what it is over: [time(1 to 2), batch(2)]
+        >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).batch_major().to_list()
+        [[3, 1], [4]]
+        """
+        return make.from_padded(block, dims, side, **facts)
+
+    @classmethod
+    def from_packed(cls: Any, values: ArrayT, dims: Sequence[Dim], **facts: Any) -> Data[ArrayT]:
+        """Make Data from valid values that lie end to end, as `Data` itself does; nothing is copied.
+
+        Parameters
+        ----------
+        values, dims, **facts
+            As those of `Data`.
+
+        Returns
+        -------
+        Data
+            Of these values.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> vl.Data.from_packed(np.array([3, 1, 4]), x.dims).to_list()
+        [[3, 1], [4]]
+        """
+        result: Data[ArrayT] = cls(values, dims, **facts)
+        return result
+
+    @classmethod
+    def from_ragged(cls: Any, ragged: Ragged[ArrayT], dims: Sequence[Dim], **facts: Any) -> Data[ArrayT]:
+        """Make Data from a Ragged: a dim for its sequences, one for each level and each axis of a row.
+
+        Parameters
+        ----------
+        ragged
+            A `Ragged`, whose values and levels are shared.
+        dims
+            Those without lengths are bound to the levels.
+        **facts
+            As those of `from_list`.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        ValueError
+            Another number of dims.
+        LengthMismatchError
+            Other lengths than a dim has, naming the row.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4], [2, 1])
+        >>> x = vl.Data.from_ragged(r, [vl.dims.batch_dim, vl.Dim("time")])
+        >>> x, x.values is r.values
+        (Data([batch(2), time(1 to 2)], int64), True)
+        """
+        return make.from_ragged(ragged, dims, **facts)
+
+    @classmethod
+    def from_xarray(cls: Any, array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[np.ndarray]:
+        """Make Data from an xarray DataArray. Its padding is never read.
+
+        Parameters
+        ----------
+        array
+            A `xarray.DataArray`.
+        dims
+            Dims for axes of their names. Other axes get new dims: of the lengths that a coordinate
+            "NAME_lengths" tells, else of their size; labels of strings are their vocabulary.
+        **facts
+            As those of `from_list`.
+
+        Returns
+        -------
+        Data
+            A copy of the valid values.
+
+        Raises
+        ------
+        ValueError
+            A dim that names no axis.
+        LengthMismatchError
+            An axis that is shorter than a dim.
+
+        Examples
+        --------
+        >>> try:
+        ...     array = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]).to_xarray()
+        ... except ImportError:
+        ...     pass
+        ... else:
+        ...     assert vl.Data.from_xarray(array).lengths("time").tolist() == [2, 1]
+        """
+        return named_arrays.from_xarray(array, dims, **facts)
+
+    def to_xarray(self: Any, fill: Any = None) -> xarray.DataArray:
+        """Convert to an xarray DataArray: a rectangle, with a coordinate "NAME_lengths" per ragged dim.
+
+        Parameters
+        ----------
+        fill
+            What stands where there is nothing; by default NaN, the class "[PAD]" of a vocabulary, else 0.
+
+        Returns
+        -------
+        xarray.DataArray
+            Its dims have the names of these.
+
+        Raises
+        ------
+        ImportError
+            xarray is not installed.
+        ValueError
+            Two dims of one name.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> try:
+        ...     array = x.to_xarray()
+        ... except ImportError:
+        ...     pass
+        ... else:
+        ...     assert array.dims == ("batch", "time")
+        """
+        result: xarray.DataArray = named_arrays.to_xarray(self, fill)
+        return result
+
+    def to_list(self: Any) -> list[Any]:
+        """Convert to nested lists, one level for each dim.
+
+        Returns
+        -------
+        list
+            A number of a Data without dims.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.to_list()
+        [[0, 1], [2]]
+        """
+        result: list[Any] = export.to_list(self)
+        return result
+
+    def to_padded(
+        self: Any, order: Sequence[Axis] | None = None, *, fill: Any = None, side: str = "right",
+        out: Any = None,
+    ) -> ArrayT:
+        """Convert to a rectangle with one axis for each dim.
+
+        Parameters
+        ----------
+        order
+            All dims, in the order of the axes; that of `dims` if nothing is said.
+        fill
+            The fill value; by default the class "[PAD]" of a vocabulary, else 0.
+        side
+            "right", or "left" where the rows of each dim end together.
+        out
+            An array of the shape and dtype, C-contiguous: filled and given back.
+
+        Returns
+        -------
+        numpy.ndarray or torch.Tensor
+            A dim whose lengths differ is as long as the longest.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.to_padded()
+        array([[0, 1],
+               [2, 0]])
+        >>> x.to_padded(["T", "B"], fill=-1).tolist()
+        [[0, 2], [1, -1]]
+        """
+        result: ArrayT = export.to_padded(self, order, fill, side, out)
+        return result
+
+    def to_ragged(self: Any) -> Ragged[ArrayT]:
+        """Convert to a Ragged, whose levels are the dims after the first; nothing is copied.
+
+        Returns
+        -------
+        Ragged
+            The dims in their order, those of one size too up to the last whose lengths differ.
+
+        Raises
+        ------
+        ValueError
+            There is no dim behind the first whose lengths differ, or it comes before what it is over.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.to_ragged().to_list()
+        [[0, 1], [2]]
+        """
+        return export.to_ragged(self)
+
+    def mask(self: Any, axis: Axis | Sequence[Axis] = "dynamic") -> Data[Any]:
+        """Make a mask that is True where the rectangle of the dims has values.
+
+        Parameters
+        ----------
+        axis
+            Dims or words for them.
+
+        Returns
+        -------
+        Data
+            Bools in padded storage.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.mask("T").values
+        array([[ True,  True],
+               [ True, False]])
+        """
+        return export.mask(self, axis)
+
+    def padded(self: Any, fill: Any = None, side: str = "right") -> Data[ArrayT]:
+        """Convert to padded storage: a rectangle whose padding no operation reads.
+
+        Parameters
+        ----------
+        fill
+            The fill value; by default the class "[PAD]" of a vocabulary, else 0.
+        side
+            "right" or "left".
+
+        Returns
+        -------
+        Data
+            Whatever is done to it gives packed storage.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> y = x.padded()
+        >>> y.values.tolist(), (y + 1).values
+        ([[0, 1], [2, 0]], array([1, 2, 3]))
+        """
+        return export.padded(self, fill, side)
+
+    def detach(self: Any) -> Data[ArrayT]:
+        """Return the same values, detached from the gradient.
+
+        Returns
+        -------
+        Data
+            Of the same values, which are shared.
+
+        Raises
+        ------
+        TypeError
+            Arrays of NumPy, which have no gradients.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.torch().detach().requires_grad
+        False
+        """
+        result: Data[ArrayT] = self._like(self._tensor("detach").detach())
+        return result
+
+    def transpose(self: Any, order: Sequence[Axis]) -> Data[ArrayT]:
+        """Reorder the dims, for lists and rectangles. No values move.
+
+        Parameters
+        ----------
+        order
+            All of its dims, or words for them.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        ValueError
+            Dims that are missing, or twice.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)])
+        >>> x.transpose(["dim:3", "dim:2"])
+        Data([three(3), two(2)], float64)
+        """
+        result: Data[ArrayT] = self._reorder_dims(every_place(self, order))
+        return result
+
+    def batch_major(self: Any) -> Data[ArrayT]:
+        """Move the batch dim to the front.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.dims.batch_dim])
+        >>> x.batch_major()
+        Data([batch(3), two(2)], float64)
+        """
+        result: Data[ArrayT] = self._reorder_dims(first(self, "B"))
+        return result
+
+    def time_major(self: Any) -> Data[ArrayT]:
+        """Move the time dim to the front, then the batch.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.time_major()
+        Data([time(1 to 2), batch(2)], int64)
+        """
+        result: Data[ArrayT] = self._reorder_dims(first(self, "T", "B"))
+        return result
+
+    def compatible_to(self: Any, dims: Sequence[Dim], *, expand: bool = False) -> Data[ArrayT]:
+        """Bring the dims into the given order; `expand` repeats values over missing dims.
+
+        Parameters
+        ----------
+        dims
+            All of its dims, and more.
+        expand
+            Whether those that it lacks are added; else they are left out.
+
+        Returns
+        -------
+        Data
+            Its dims in that order.
+
+        Raises
+        ------
+        ValueError
+            It has a dim that is not given.
+
+        Examples
+        --------
+        >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+        >>> x = vl.Data(np.array([1, 2, 3]), [three])
+        >>> x.compatible_to([two, three]), x.compatible_to([two, three], expand=True)
+        (Data([three(3)], int64), Data([two(2), three(3)], int64))
+        """
+        return compatible_to(self, dims, expand)
+
+    def replace_dim(self: Any, old: Axis, new: Dim) -> Data[ArrayT]:
+        """Replace one dim by another.
+
+        Parameters
+        ----------
+        old
+            A dim that it has, or words for it.
+        new
+            A dim of the same lengths, or one without, which gets them.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        LengthMismatchError
+            The lengths differ.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.replace_dim("T", vl.Dim("frames"))
+        Data([batch(2), frames(1 to 2)], int64)
+        """
+        return make.replace_dim(self, old, new)
 
     def sum(
         self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,

@@ -137,7 +137,7 @@ def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
         )
 
 
-def replace_in_data(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
+def replace_dim(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     """The same values with another dim in the place of one; as `Data.replace_dim`."""
     from varlen.dims.axes import place
 

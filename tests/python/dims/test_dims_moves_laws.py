@@ -165,7 +165,7 @@ def test_bad_arguments_are_named():
         dims.concat((x, feature), (sequences(time.bind([1, 1, 1])), feature))
     with pytest.raises(ValueError, match=r"left"):
         dims.pad(x, time, -1)
-    with pytest.raises(ValueError, match="mode: expected one of constant, reflect, replicate, got 'wrap'"):
+    with pytest.raises(ValueError, match="mode: expected 'constant', 'reflect' or 'replicate', got 'wrap'"):
         dims.pad(x, time, 1, mode="wrap")
     with pytest.raises(TypeError, match=r"start: expected an int, a Dim or a Data of integers, got 0\.5"):
         dims.slice(x, time, 0.5)

@@ -150,3 +150,16 @@ def check_lengths(op: str, dim: Dim, outer_dims: Sequence[Dim], lengths: Any) ->
             context=op,
             row=row,
         )
+
+
+def options_of_dims(count: int, **options: Any) -> list[list[Any]]:
+    """Each option as a list with one for each of several dims; one `out_dim` cannot stand for several."""
+    lists = []
+    for argument, option in options.items():
+        if isinstance(option, (list, tuple)):
+            if len(option) != count:
+                raise value_error(argument, f"{len(option)} of them for {count} dims")
+        elif type(option) is Dim and argument == "out_dim" and count != 1:
+            raise value_error(argument, f"expected a list of {count}, one for each dim")
+        lists.append(list(option) if isinstance(option, (list, tuple)) else [option] * count)
+    return lists

@@ -1,15 +1,21 @@
-"""Running numbers along a dim."""
+"""Running numbers along a dim, softmax, and numbers that are all the same."""
 
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from varlen.dims.ops.make_values import fill, fill_like
 from varlen.dims.ops.scan import scan
+from varlen.dims.ops.softmax import shares
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from varlen._core import Dim
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -169,3 +175,204 @@ def cummin(
     [[1, 1, 4], [5]]
     """
     return scan("min", x, axis, exclusive, reverse, out_shape)
+
+
+def softmax(
+    x: Data[Any], axis: Axis | Sequence[Axis] = "T", *, scale: float = 1.0,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The softmax over some dims: exp(scale * x) divided by its sum, computed stably.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    axis
+        The dims over which they sum to one.
+    scale
+        What numbers are multiplied by first; one over a temperature.
+    out_shape
+        The expected dims.
+
+    Returns
+    -------
+    Data
+        Over the same dims. Of no positions there is nothing, not even NaN.
+
+    Raises
+    ------
+    ValueError
+        A scale that is not above zero.
+    IndexError
+        There is no such dim.
+
+    Notes
+    -----
+    As RETURNN's `softmax`, without a mask: there is no padding.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 0, 1])
+    >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, time])
+    >>> vl.dims.softmax(x, time).to_list()
+    [[0.5, 0.5], [], [1.0]]
+    """
+    return shares(x, axis, scale, out_shape)
+
+
+def log_softmax(
+    x: Data[Any], axis: Axis | Sequence[Axis] = "T", *, scale: float = 1.0,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The logarithm of `softmax`.
+
+    Parameters
+    ----------
+    x, axis, scale, out_shape
+        As those of `softmax`.
+
+    Returns
+    -------
+    Data
+        Over the same dims.
+
+    Raises
+    ------
+    ValueError, IndexError
+        As those of `softmax`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.log_softmax(x).values.round(3)
+    array([-0.693, -0.693,  0.   ])
+    """
+    return shares(x, axis, scale, out_shape, log=True)
+
+
+def zeros(
+    dims: Sequence[Dim], *, dtype: DTypeLike | None = None, like: Data[Any] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A Data of zeros.
+
+    Parameters
+    ----------
+    dims
+        With lengths, in any order; each with what it is over.
+    dtype
+        That of `like` if nothing is said, float64 without.
+    like
+        A Data that gives the kind of array, device and dtype.
+    out_shape
+        The expected dims.
+
+    Returns
+    -------
+    Data
+        Over the dims.
+
+    Raises
+    ------
+    ValueError
+        Dims without lengths, a dim twice, or one without what it is over.
+    OutShapeError
+        The dims differ from the expected ones.
+
+    Examples
+    --------
+    >>> vl.dims.zeros([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 0])]).to_list()
+    [[0.0, 0.0], []]
+    """
+    return fill(0, dims, dtype, like, out_shape)
+
+
+def zeros_like(
+    x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A Data of zeros, like another Data.
+
+    Parameters
+    ----------
+    x
+        A Data whose dims, kind of array, device and dtype are taken.
+    dtype
+        That of `x` if nothing is said.
+    out_shape
+        The expected dims.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    OutShapeError
+        The dims differ from the expected ones.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.zeros_like(x).to_list()
+    [[0, 0], [0]]
+    """
+    return fill_like(0, x, dtype, out_shape)
+
+
+def ones(
+    dims: Sequence[Dim], *, dtype: DTypeLike | None = None, like: Data[Any] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A Data of ones.
+
+    Parameters
+    ----------
+    dims, dtype, like, out_shape
+        As those of `zeros`.
+
+    Returns
+    -------
+    Data
+        Over the dims.
+
+    Raises
+    ------
+    ValueError, OutShapeError
+        As those of `zeros`.
+
+    Examples
+    --------
+    >>> vl.dims.ones([vl.Dim("two", 2)]).values
+    array([1., 1.])
+    """
+    return fill(1, dims, dtype, like, out_shape)
+
+
+def ones_like(
+    x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A Data of ones, like another Data.
+
+    Parameters
+    ----------
+    x, dtype, out_shape
+        As those of `zeros_like`.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    OutShapeError
+        The dims differ from the expected ones.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.ones_like(x).to_list()
+    [[1, 1], [1]]
+    """
+    return fill_like(1, x, dtype, out_shape)

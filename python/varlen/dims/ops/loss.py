@@ -16,8 +16,8 @@ from varlen.dims.base import check_data, dtype_name, make_data
 from varlen.dims.ops.combine import combine, expand_dim, unify_kind, where
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import log
+from varlen.dims.ops.faces import log_softmax
 from varlen.dims.ops.reduce import reduce
-from varlen.dims.ops.softmax import log_softmax
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, move, order_of, reshape
 from varlen.dims.plan_cache import cached_plan

@@ -42,9 +42,10 @@ def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
     return shape, order_of(shape, dim_list)
 
 
-def _fill(
+def fill(
     value: Any, dims: Sequence[Dim], dtype: Any, like: Data[Any] | None, out_shape: OutShape | None
 ) -> Data[Any]:
+    """One number at each position of dims."""
     shape, order = shape_of(dims)
     values: Any = np.full(shape.array_shape, value, np.float64 if dtype is None and like is None else None)
     if like is not None:
@@ -56,80 +57,14 @@ def _fill(
     return check_out_shape(make_data(values, shape, order), out_shape)
 
 
+def fill_like(value: Any, x: Data[Any], dtype: Any, out_shape: OutShape | None) -> Data[Any]:
+    """One number at each position of a Data."""
+    check_data(x, "x")
+    return fill(value, x.dims, dtype, x, out_shape)
+
+
 def _cast(x: Data[Any], dtype: Any) -> Data[Any]:
     return x._like(backend_of(x._values).cast(x._values, dtype, "dtype"))
-
-
-def zeros(
-    dims: Sequence[Dim],
-    *,
-    dtype: DTypeLike | None = None,
-    like: Data[Any] | None = None,
-    out_shape: OutShape | None = None,
-) -> Data[Any]:
-    """A Data of zeros.
-
-    Parameters
-    ----------
-    dims
-        With lengths, in any order; each with what it is over.
-    dtype
-        That of `like` if nothing is said, float64 without.
-    like
-        A Data that gives the kind of array, device and dtype.
-    out_shape
-        The expected dims.
-
-    Returns
-    -------
-    Data
-        Over the dims.
-
-    Raises
-    ------
-    ValueError
-        Dims without lengths, a dim twice, or one without what it is over.
-    OutShapeError
-        The dims differ from the expected ones.
-
-    Examples
-    --------
-    >>> vl.dims.zeros([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 0])]).to_list()
-    [[0.0, 0.0], []]
-    """
-    return _fill(0, dims, dtype, like, out_shape)
-
-
-def ones(
-    dims: Sequence[Dim],
-    *,
-    dtype: DTypeLike | None = None,
-    like: Data[Any] | None = None,
-    out_shape: OutShape | None = None,
-) -> Data[Any]:
-    """A Data of ones.
-
-    Parameters
-    ----------
-    dims, dtype, like, out_shape
-        As those of `zeros`.
-
-    Returns
-    -------
-    Data
-        Over the dims.
-
-    Raises
-    ------
-    ValueError, OutShapeError
-        As those of `zeros`.
-
-    Examples
-    --------
-    >>> vl.dims.ones([vl.Dim("two", 2)]).values
-    array([1., 1.])
-    """
-    return _fill(1, dims, dtype, like, out_shape)
 
 
 def full(
@@ -170,70 +105,7 @@ def full(
     """
     if dtype is None and like is None:
         dtype = np.asarray(value).dtype
-    return _fill(value, dims, dtype, like, out_shape)
-
-
-def zeros_like(
-    x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
-) -> Data[Any]:
-    """A Data of zeros, like another Data.
-
-    Parameters
-    ----------
-    x
-        A Data whose dims, kind of array, device and dtype are taken.
-    dtype
-        That of `x` if nothing is said.
-    out_shape
-        The expected dims.
-
-    Returns
-    -------
-    Data
-        Over the dims of `x`.
-
-    Raises
-    ------
-    OutShapeError
-        The dims differ from the expected ones.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-    >>> vl.dims.zeros_like(x).to_list()
-    [[0, 0], [0]]
-    """
-    check_data(x, "x")
-    return zeros(x.dims, dtype=dtype, like=x, out_shape=out_shape)
-
-
-def ones_like(
-    x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
-) -> Data[Any]:
-    """A Data of ones, like another Data.
-
-    Parameters
-    ----------
-    x, dtype, out_shape
-        As those of `zeros_like`.
-
-    Returns
-    -------
-    Data
-        Over the dims of `x`.
-
-    Raises
-    ------
-    OutShapeError
-        The dims differ from the expected ones.
-
-    Examples
-    --------
-    >>> vl.dims.ones_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
-    array([1, 1])
-    """
-    check_data(x, "x")
-    return ones(x.dims, dtype=dtype, like=x, out_shape=out_shape)
+    return fill(value, dims, dtype, like, out_shape)
 
 
 def full_like(
@@ -265,8 +137,7 @@ def full_like(
     >>> vl.dims.full_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), 7).values
     array([7, 7])
     """
-    check_data(x, "x")
-    return full(x.dims, value, dtype=dtype, like=x, out_shape=out_shape)
+    return fill_like(value, x, dtype, out_shape)
 
 
 def range_over_dim(

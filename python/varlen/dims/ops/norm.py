@@ -192,7 +192,7 @@ class Moments(NamedTuple):
         >>> vl.dims.Moments.initial(vl.Dim("feature", 2)).mean.values
         array([0., 0.])
         """
-        from varlen.dims.ops.make_values import zeros
+        from varlen.dims.ops.faces import zeros
 
         dims = [in_dim] if isinstance(in_dim, Dim) else in_dim
         mean = zeros(dims, like=like)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
+from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import is_data
@@ -17,6 +18,7 @@ from varlen.dims.ops.amounts import (
     check_alike,
     check_lengths,
     dim_of,
+    options_of_dims,
     result_dim,
     spread,
 )
@@ -33,7 +35,6 @@ from varlen.dims.place import (
 )
 from varlen.dims.plan_cache import cached_plan
 from varlen.dims.vocabulary import padding_class
-from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,17 +115,11 @@ def pad(
     >>> vl.dims.pad(x, time, right=2, mode="reflect").to_list()
     [[3, 1, 3, 1], [4, 4, 4]]
     """
-    if mode not in _MODES:
-        raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
+    one_of(mode, "mode", _MODES)
     axis_dims = [x._shape.dims[k] for k in places(x, axis)]
     value = padding_class(x.vocab) if value is None else value
-    lefts, rights = (
-        _repeat_option(left, len(axis_dims), "left"),
-        _repeat_option(right, len(axis_dims), "right"),
-    )
-    for dim, left_pad, right_pad, out in zip(
-        axis_dims, lefts, rights, _repeat_option(out_dim, len(axis_dims), "out_dim", None), strict=True
-    ):
+    options = options_of_dims(len(axis_dims), left=left, right=right, out_dim=out_dim)
+    for dim, left_pad, right_pad, out in zip(axis_dims, *options, strict=True):
         is_known = all(type(item) in (int, Dim) for item in (left_pad, right_pad))
         plan = None
         if is_known and (out is None or type(out) is Dim):
@@ -135,17 +130,6 @@ def pad(
         else:
             x = _by_plan(x, plan, value)
     return check_out_shape(x, out_shape)
-
-
-def _repeat_option(option: Any, count: int, argument: str, single: Any = ...) -> list[Any]:
-    """One for each of several dims."""
-    if isinstance(option, (list, tuple)):
-        if len(option) != count:
-            raise value_error(argument, f"{len(option)} of them for {count} dims")
-        return list(option)
-    if single is None and option is not None and count != 1:
-        raise value_error(argument, f"expected a list of {count}, one for each dim")
-    return [option] * count
 
 
 def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:

@@ -20,86 +20,10 @@ if TYPE_CHECKING:
     from varlen.dims.out_shape import OutShape
 
 
-def softmax(
-    x: Data[Any],
-    axis: Axis | Sequence[Axis] = "T",
-    *,
-    scale: float = 1.0,
-    out_shape: OutShape | None = None,
+def shares(
+    x: Data[Any], axis: Axis | Sequence[Axis], scale: float, out_shape: OutShape | None, log: bool = False
 ) -> Data[Any]:
-    """The softmax over some dims: exp(scale * x) divided by its sum, computed stably.
-
-    Parameters
-    ----------
-    x
-        Numbers.
-    axis
-        The dims over which they sum to one.
-    scale
-        What numbers are multiplied by first; one over a temperature.
-    out_shape
-        The expected dims.
-
-    Returns
-    -------
-    Data
-        Over the same dims. Of no positions there is nothing, not even NaN.
-
-    Raises
-    ------
-    ValueError
-        A scale that is not above zero.
-    IndexError
-        There is no such dim.
-
-    Notes
-    -----
-    As RETURNN's `softmax`, without a mask: there is no padding.
-
-    Examples
-    --------
-    >>> time = vl.Dim("time", lengths=[2, 0, 1])
-    >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, time])
-    >>> vl.dims.softmax(x, time).to_list()
-    [[0.5, 0.5], [], [1.0]]
-    """
-    return check_out_shape(_softmax(x, axis, scale, False), out_shape)
-
-
-def log_softmax(
-    x: Data[Any],
-    axis: Axis | Sequence[Axis] = "T",
-    *,
-    scale: float = 1.0,
-    out_shape: OutShape | None = None,
-) -> Data[Any]:
-    """The logarithm of `softmax`.
-
-    Parameters
-    ----------
-    x, axis, scale, out_shape
-        As those of `softmax`.
-
-    Returns
-    -------
-    Data
-        Over the same dims.
-
-    Raises
-    ------
-    ValueError, IndexError
-        As those of `softmax`.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-    >>> vl.dims.log_softmax(x).values.round(3)
-    array([-0.693, -0.693,  0.   ])
-    """
-    return check_out_shape(_softmax(x, axis, scale, True), out_shape)
-
-
-def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
+    """The softmax over some dims, or its logarithm."""
     scale = as_float(scale, "scale")
     if not scale > 0:
         raise value_error("scale", f"expected a number above 0, got {scale}")
@@ -110,7 +34,7 @@ def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
         result = backend.softmax(values, level, log, 1.0 / scale)
     except TypeError as error:
         raise about_operation(error, "softmax", x.dims) from None
-    return ungroup(x, result, axes, order)
+    return check_out_shape(ungroup(x, result, axes, order), out_shape)
 
 
 def ungroup(x: Data[Any], values: Any, axes: Sequence[int], order: Any) -> Data[Any]:

@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import place, places
-from varlen.dims.ops.amounts import check_lengths, result_dim
+from varlen.dims.ops.amounts import check_lengths, options_of_dims, result_dim
 from varlen.dims.ops.pad import fill_positions
 from varlen.dims.ops.reduce import reduce
 from varlen.dims.out_shape import check_out_shape
@@ -316,20 +316,13 @@ def pool(
     """
     one_of(mode, "mode", tuple(FOLDS))
     axis_dims = [x._shape.dims[k] for k in places(x, axis)]
-    several = {"size": size, "stride": stride, "dilation": dilation, "padding": padding, "out_dim": out_dim}
-    options = [_repeat_option(option, len(axis_dims), name) for name, option in several.items()]
+    options = options_of_dims(
+        len(axis_dims), size=size, stride=stride, dilation=dilation, padding=padding, out_dim=out_dim
+    )
     for dim, sizes, strides, dilations, pads, out in zip(axis_dims, *options, strict=True):
         windows = Windows(sizes, sizes if strides is None else strides, dilations, pads)
         x = _pool(x, mode, dim, windows, result_dim(windows.out_dim(dim), out, [windows.count(dim)]), empty)
     return check_out_shape(x, out_shape)
-
-
-def _repeat_option(option: Any, count: int, argument: str) -> list[Any]:
-    if not isinstance(option, (list, tuple)):
-        return [option] * count
-    if len(option) != count:
-        raise value_error(argument, f"{len(option)} numbers, {list(option)}, for {count} dims")
-    return list(option)
 
 
 def _pool(x: Data[Any], mode: str, dim: Dim, windows: Windows, out: Dim, empty: Any) -> Data[Any]:

@@ -1,0 +1,313 @@
+"""Methods of `varlen.Data` that a function of `varlen.dims` expresses: other forms, orders and dims."""
+
+from __future__ import annotations
+
+from frontend import Face
+
+FIXTURE = '[vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]'
+#: What each class method takes beside its own, and what it refuses.
+FACTS = "As those of `from_list`."
+LENGTHS = "Other lengths than a dim has, naming the row."
+SAME = "Of the same values."
+#: What a type is to the manual, where a type checker knows nothing of what the call gives.
+KINDS = {
+    "ArrayT": "numpy.ndarray or torch.Tensor",
+    "list[Any]": "list",
+    "xarray.DataArray": "xarray.DataArray",
+}
+
+
+def _method(
+    name: str,
+    arguments: str,
+    summary: str,
+    call: str,
+    example: str,
+    texts: dict[str, str] | None = None,
+    returns: str = SAME,
+    raises: dict[str, str] | None = None,
+    *,
+    type: str = "Data[ArrayT]",
+    x: str = f"vl.Data(np.arange(3), {FIXTURE})",
+) -> Face:
+    setup = f"    >>> x = {x}\n" if x else ""
+    return Face(
+        name,
+        arguments,
+        summary,
+        call,
+        f"{setup}    {example}",
+        texts or {},
+        returns,
+        type,
+        raises=raises or {},
+        kind=KINDS.get(type, ""),
+        is_any=type in KINDS or call.startswith(("cls(", "self.")),
+    )
+
+
+def _make(
+    source: str,
+    summary: str,
+    example: str,
+    texts: dict[str, str],
+    returns: str,
+    raises: dict[str, str] | None = None,
+    *,
+    values: str = "Any",
+    type: str = "Data[Any]",
+    dims: str = "",
+    options: str = "",
+    home: str = "make",
+) -> Face:
+    """A class method that makes Data of something else, as the function of its name does."""
+    name, value = source.split()
+    names = "".join(f", {option.partition(':')[0]}" for option in [options] if option)
+    head = f"{value}: {values}, dims: Sequence[Dim]{dims}, {f'*, {options}, ' if options else ''}**facts: Any"
+    texts = {"**facts": FACTS, **texts}
+    call = f"{home}.from_{name}({value}, dims{names}, **facts)"
+    return _method(f"from_{name}", head, summary, call, example, texts, returns, raises, type=type, x="")
+
+
+CONSTRUCTORS = (
+    _make(
+        "list rows",
+        "Make Data from nested lists, or lists of arrays, with one level for each dim.",
+        """
+    >>> time = vl.Dim("time")
+    >>> x = vl.Data.from_list([[3, 1], [], [4]], [vl.dims.batch_dim, time])
+    >>> x, x.axis(time).lengths
+    (Data([batch(3), time(0 to 2)], int64), array([2, 0, 1]))""",
+        {
+            "rows": "Lists of numbers, arrays or tensors.",
+            "dims": "A Dim for each level, the outermost first. Those without lengths are bound to those of "
+            "the lists, over the dims before them that have no fixed size; those with lengths are checked.",
+            "**facts": "`name`, `dtype`, `sparse_dim`, `feature_dim`, `time_dim`, `beam`, "
+            "`available_for_inference`, as `Data` takes them.",
+        },
+        "Dims of one size lie behind those whose lengths differ.",
+        {"ValueError": "Lists that are nested deeper or less deep.", "LengthMismatchError": LENGTHS},
+        type="Data[np.ndarray]",
+    ),
+    _make(
+        "padded block",
+        "Make Data from a rectangle with one axis per dim, in any order. Its padding is never read.",
+        """
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).to_list()
+    Traceback (most recent call last):
+    ValueError: a dim comes before what it is over: [time(1 to 2), batch(2)]
+    >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).batch_major().to_list()
+    [[3, 1], [4]]""",
+        {
+            "block": "An array or a tensor.",
+            "dims": "A Dim for each axis; those whose lengths differ are bound to them.",
+            "side": '"right", or "left" where the rows of each dim end together.',
+        },
+        "A copy of the valid values.",
+        {
+            "ValueError": "Another number of axes, a dim without lengths.",
+            "LengthMismatchError": "An axis that is shorter than a dim.",
+        },
+        options='side: str = "right"',
+    ),
+    _method(
+        "from_packed",
+        "values: ArrayT, dims: Sequence[Dim], **facts: Any",
+        "Make Data from valid values that lie end to end, as `Data` itself does; nothing is copied.",
+        "cls(values, dims, **facts)",
+        ">>> vl.Data.from_packed(np.array([3, 1, 4]), x.dims).to_list()\n    [[3, 1], [4]]",
+        {"values, dims, **facts": "As those of `Data`."},
+        "Of these values.",
+    ),
+    _make(
+        "ragged ragged",
+        "Make Data from a Ragged: a dim for its sequences, one for each level and each axis of a row.",
+        """
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> x = vl.Data.from_ragged(r, [vl.dims.batch_dim, vl.Dim("time")])
+    >>> x, x.values is r.values
+    (Data([batch(2), time(1 to 2)], int64), True)""",
+        {
+            "ragged": "A `Ragged`, whose values and levels are shared.",
+            "dims": "Those without lengths are bound to the levels.",
+        },
+        SAME,
+        {"ValueError": "Another number of dims.", "LengthMismatchError": LENGTHS},
+        values="Ragged[ArrayT]",
+        type="Data[ArrayT]",
+    ),
+    _make(
+        "xarray array",
+        "Make Data from an xarray DataArray. Its padding is never read.",
+        """
+    >>> try:
+    ...     array = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]).to_xarray()
+    ... except ImportError:
+    ...     pass
+    ... else:
+    ...     assert vl.Data.from_xarray(array).lengths("time").tolist() == [2, 1]""",
+        {
+            "array": "A `xarray.DataArray`.",
+            "dims": "Dims for axes of their names. Other axes get new dims: of the lengths that a coordinate "
+            '"NAME_lengths" tells, else of their size; labels of strings are their vocabulary.',
+        },
+        "A copy of the valid values.",
+        {
+            "ValueError": "A dim that names no axis.",
+            "LengthMismatchError": "An axis that is shorter than a dim.",
+        },
+        dims=" = ()",
+        type="Data[np.ndarray]",
+        home="named_arrays",
+    ),
+)
+METHODS = (
+    _method(
+        "to_xarray",
+        "fill: Any = None",
+        'Convert to an xarray DataArray: a rectangle, with a coordinate "NAME_lengths" per ragged dim.',
+        "named_arrays.to_xarray(self, fill)",
+        """>>> try:
+    ...     array = x.to_xarray()
+    ... except ImportError:
+    ...     pass
+    ... else:
+    ...     assert array.dims == ("batch", "time")""",
+        {
+            "fill": 'What stands where there is nothing; by default NaN, the class "[PAD]" of a vocabulary, '
+            "else 0."
+        },
+        "Its dims have the names of these.",
+        {"ImportError": "xarray is not installed.", "ValueError": "Two dims of one name."},
+        type="xarray.DataArray",
+    ),
+    _method(
+        "to_list",
+        "",
+        "Convert to nested lists, one level for each dim.",
+        "export.to_list(self)",
+        ">>> x.to_list()\n    [[0, 1], [2]]",
+        returns="A number of a Data without dims.",
+        type="list[Any]",
+    ),
+    _method(
+        "to_padded",
+        'order: Sequence[Axis] | None = None, *, fill: Any = None, side: str = "right", out: Any = None',
+        "Convert to a rectangle with one axis for each dim.",
+        "export.to_padded(self, order, fill, side, out)",
+        """>>> x.to_padded()
+    array([[0, 1],
+           [2, 0]])
+    >>> x.to_padded(["T", "B"], fill=-1).tolist()
+    [[0, 2], [1, -1]]""",
+        {
+            "order": "All dims, in the order of the axes; that of `dims` if nothing is said.",
+            "fill": 'The fill value; by default the class "[PAD]" of a vocabulary, else 0.',
+            "side": '"right", or "left" where the rows of each dim end together.',
+            "out": "An array of the shape and dtype, C-contiguous: filled and given back.",
+        },
+        "A dim whose lengths differ is as long as the longest.",
+        type="ArrayT",
+    ),
+    _method(
+        "to_ragged",
+        "",
+        "Convert to a Ragged, whose levels are the dims after the first; nothing is copied.",
+        "export.to_ragged(self)",
+        ">>> x.to_ragged().to_list()\n    [[0, 1], [2]]",
+        returns="The dims in their order, those of one size too up to the last whose lengths differ.",
+        raises={
+            "ValueError": "There is no dim behind the first whose lengths differ, or it comes before what it "
+            "is over."
+        },
+        type="Ragged[ArrayT]",
+    ),
+    _method(
+        "mask",
+        'axis: Axis | Sequence[Axis] = "dynamic"',
+        "Make a mask that is True where the rectangle of the dims has values.",
+        "export.mask(self, axis)",
+        '>>> x.mask("T").values\n    array([[ True,  True],\n           [ True, False]])',
+        {"axis": "Dims or words for them."},
+        "Bools in padded storage.",
+        type="Data[Any]",
+    ),
+    _method(
+        "padded",
+        'fill: Any = None, side: str = "right"',
+        "Convert to padded storage: a rectangle whose padding no operation reads.",
+        "export.padded(self, fill, side)",
+        ">>> y = x.padded()\n    >>> y.values.tolist(), (y + 1).values\n    "
+        "([[0, 1], [2, 0]], array([1, 2, 3]))",
+        {
+            "fill": 'The fill value; by default the class "[PAD]" of a vocabulary, else 0.',
+            "side": '"right" or "left".',
+        },
+        "Whatever is done to it gives packed storage.",
+    ),
+    _method(
+        "detach",
+        "",
+        "Return the same values, detached from the gradient.",
+        'self._like(self._tensor("detach").detach())',
+        ">>> x.torch().detach().requires_grad\n    False",
+        returns="Of the same values, which are shared.",
+        raises={"TypeError": "Arrays of NumPy, which have no gradients."},
+    ),
+    _method(
+        "transpose",
+        "order: Sequence[Axis]",
+        "Reorder the dims, for lists and rectangles. No values move.",
+        "self._reorder_dims(every_place(self, order))",
+        '>>> x.transpose(["dim:3", "dim:2"])\n    Data([three(3), two(2)], float64)',
+        {"order": "All of its dims, or words for them."},
+        raises={"ValueError": "Dims that are missing, or twice."},
+        x='vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)])',
+    ),
+    _method(
+        "batch_major",
+        "",
+        "Move the batch dim to the front.",
+        'self._reorder_dims(first(self, "B"))',
+        ">>> x.batch_major()\n    Data([batch(3), two(2)], float64)",
+        x='vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.dims.batch_dim])',
+    ),
+    _method(
+        "time_major",
+        "",
+        "Move the time dim to the front, then the batch.",
+        'self._reorder_dims(first(self, "T", "B"))',
+        ">>> x.time_major()\n    Data([time(1 to 2), batch(2)], int64)",
+    ),
+    _method(
+        "compatible_to",
+        "dims: Sequence[Dim], *, expand: bool = False",
+        "Bring the dims into the given order; `expand` repeats values over missing dims.",
+        "compatible_to(self, dims, expand)",
+        """
+    >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+    >>> x = vl.Data(np.array([1, 2, 3]), [three])
+    >>> x.compatible_to([two, three]), x.compatible_to([two, three], expand=True)
+    (Data([three(3)], int64), Data([two(2), three(3)], int64))""",
+        {
+            "dims": "All of its dims, and more.",
+            "expand": "Whether those that it lacks are added; else they are left out.",
+        },
+        "Its dims in that order.",
+        {"ValueError": "It has a dim that is not given."},
+        x="",
+    ),
+    _method(
+        "replace_dim",
+        "old: Axis, new: Dim",
+        "Replace one dim by another.",
+        "make.replace_dim(self, old, new)",
+        '>>> x.replace_dim("T", vl.Dim("frames"))\n    Data([batch(2), frames(1 to 2)], int64)',
+        {
+            "old": "A dim that it has, or words for it.",
+            "new": "A dim of the same lengths, or one without, which gets them.",
+        },
+        raises={"LengthMismatchError": "The lengths differ."},
+    ),
+)
