@@ -188,7 +188,7 @@ def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
 
 def as_list(value: Any, argument: str, what: str) -> list[Any]:
     """The items of what was given."""
-    has_items = hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0
+    has_items = is_listed(value)
     if isinstance(value, (str, bytes)) or not has_items:
         raise type_error(argument, f"expected a list of {what}, got {type(value).__name__}")
     return list(value)
@@ -260,6 +260,11 @@ def refuse_mask(value: object, argument: str) -> Any:
     if isinstance(value, (list, tuple)):
         _core.refuse_cycles(value, argument)
     return value
+
+
+def is_listed(value: object) -> bool:
+    """Whether something has items; arrays and tensors without axes have none."""
+    return hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0
 
 
 def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:

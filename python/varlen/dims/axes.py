@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
-from varlen.arguments import as_int
+from varlen.arguments import as_int, is_listed
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
 from varlen.errors import error_of, index_error, name_place, type_error, value_error, with_fields
@@ -93,7 +93,7 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
         raise type_error("", f"expected a Data, got {type(data).__name__}")
     if isinstance(axes, str):
         return _word_places(data, axes, argument)
-    if isinstance(axes, (int, float)) or not hasattr(axes, "__iter__"):
+    if not is_listed(axes):
         raise type_error(
             argument, f"expected a Dim, its name, or several, got {axes!r}; axes have no numbers, only dims"
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, RaggedBase, Shape
+from varlen.arguments import is_listed
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def check_dims(dims: Any, argument: str = "dims") -> list[Dim]:
     """A list of dims, refused if something else is in it."""
-    if isinstance(dims, (str, Dim)) or not hasattr(dims, "__iter__"):
+    if isinstance(dims, (str, Dim)) or not is_listed(dims):
         raise type_error(argument, f"expected a sequence of dims, got {dims!r}")
     dim_list = list(dims)
     for k, dim in enumerate(dim_list):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
+from varlen.arguments import is_listed
 from varlen.dims.axes import describe, quote_names
 from varlen.dims.errors import OutShapeError
 from varlen.errors import error_of, type_error
@@ -102,7 +103,7 @@ def implicit_dims(data: Data[Any]) -> list[Dim]:
 
 def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) -> None:
     """Refuse a Data of other dims than these."""
-    if isinstance(expected, (str, Dim)) or not hasattr(expected, "__iter__"):
+    if isinstance(expected, (str, Dim)) or not is_listed(expected):
         raise type_error("out_shape", f"expected a set of dims, got {type(expected).__name__}")
     actual, implicit = list(data.dims), implicit_dims(data)
     listing: list[Dim] = []

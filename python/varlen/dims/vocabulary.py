@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from varlen.arguments import padding_id
+from varlen.arguments import is_listed, padding_id
 from varlen.errors import index_error, type_error, value_error
 
 
@@ -51,8 +51,8 @@ class Vocabulary:
         bos: int | None = None,
         eos: int | None = None,
     ) -> None:
-        if isinstance(labels, str):
-            raise type_error("labels", "expected a sequence of str, got str")
+        if isinstance(labels, str) or not is_listed(labels):
+            raise type_error("labels", f"expected a sequence of str, got {type(labels).__name__}")
         ids: dict[str, int] = {}
         for i, label in enumerate(labels):
             if not isinstance(label, str):

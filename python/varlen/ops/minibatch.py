@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from varlen.arguments import as_int, index_array
+from varlen.arguments import as_int, index_array, is_listed
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.tracing import eager_only
@@ -156,14 +156,14 @@ def multibatch(
 
 
 def _count(sequence: object, argument: str) -> int:
-    if not hasattr(sequence, "__len__"):
+    if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) == 0:
         raise value_error(argument, f"expected a sequence with a length, got {type(sequence).__name__}")
     return len(sequence)
 
 
 def _cuts(size: object, count: int) -> list[int]:
     """Where batches begin and end: 0 first, `count` last."""
-    if isinstance(size, (bool, np.bool_)) or not hasattr(size, "__iter__") or getattr(size, "ndim", 1) == 0:
+    if isinstance(size, (bool, np.bool_)) or not is_listed(size):
         return [*range(0, count, as_int(size, "size", 1)), count]
     cuts, sizes = [0], iter(size)
     while cuts[-1] < count and (one := next(sizes, None)) is not None:

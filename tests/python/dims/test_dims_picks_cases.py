@@ -361,3 +361,50 @@ def test_a_dim_for_the_result_that_cannot_be_its_own_is_refused(call, text):
 def test_arguments_of_another_kind_are_named(call, given):
     with pytest.raises(TypeError, match="expected"):
         call(given)
+
+
+@pytest.mark.parametrize("given", [None, 1, np.array(5), [1, 2]], ids=str)
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda x: dims.conv1d(x, X, time, feature, feature), "x"),
+        (lambda x: dims.cross_entropy(x, IDS), "estimated"),
+        (lambda x: dims.dropout(x, 0.5), "x"),
+        (lambda x: dims.expand_dim(x, feature), "data"),
+        (lambda x: dims.masked_scatter(x, X > 0, time), "x"),
+        (lambda x: dims.scatter(x, IDS, feature), "x"),
+        (lambda x: dims.transposed_conv1d(x, X, time, feature, feature), "x"),
+    ],
+    ids=[
+        "conv1d",
+        "cross_entropy",
+        "dropout",
+        "expand_dim",
+        "masked_scatter",
+        "scatter",
+        "transposed_conv1d",
+    ],
+)
+def test_what_is_no_data_is_refused(call, argument, given):
+    with pytest.raises(TypeError, match=f"^{argument}: expected a Data, got ") as raised:
+        call(given)
+    assert raised.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda x: dims.reduce(X, "sum", x), "axis"),
+        (lambda x: dims.softmax(X, x), "axis"),
+        (lambda x: dims.dot(X, X, x), "reduce"),
+        (lambda x: dims.zeros(x), "dims"),
+        (lambda x: dims.reverse(X, out_shape=x), "out_shape"),
+        (lambda x: dims.stack(x), "xs"),
+        (lambda x: dims.FeatureDim("words", vocab=x), "vocab"),
+    ],
+    ids=["reduce", "softmax", "dot", "zeros", "out_shape", "stack", "vocab"],
+)
+def test_a_number_in_an_array_is_no_list(call, argument):
+    with pytest.raises(TypeError, match=f"{argument}: expected ") as raised:
+        call(np.array(1))
+    assert raised.value.argument == argument

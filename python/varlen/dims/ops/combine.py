@@ -388,6 +388,7 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     >>> vl.dims.expand_dim(x, vl.Dim("time", lengths=[2, 1])).to_list()
     [[1, 1], [2]]
     """
+    check_data(data, "data")
     check_dim(dim)
     if data._shape.find(dim) >= 0:
         raise value_error("dim", f"'{dim.name}' is in {describe(data.dims)} already")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
+from varlen.arguments import is_listed
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, quote_names
 from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
@@ -422,7 +423,7 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     >>> vl.dims.stack([x, -x], vl.Dim("sign", 2))
     Data([sign(2), batch(2), time(1 to 2)], int64)
     """
-    if not hasattr(xs, "__iter__") or is_data(xs):
+    if not is_listed(xs) or is_data(xs):
         raise type_error("xs", f"expected several Data, got {type(xs).__name__}")
     operands = list(xs)
     if not operands:

@@ -264,8 +264,10 @@ def _operands(
     x: Data[Any], filter: Data[Any], axis: Axis, in_dim: Dim, out_dim: Dim, groups: int
 ) -> tuple[Data[Any], int, Any, int, Dim]:
     """The input with its channels last, the dim that is gone along, and weights (size, in, out)."""
+    check_data(x, "x")
     check_data(filter, "filter")
     check_dim(in_dim, "in_dim")
+    check_dim(out_dim, "out_dim")
     dim = x._shape.dims[place(x, axis)]
     channels = x._shape.find(in_dim)
     if channels < 0:

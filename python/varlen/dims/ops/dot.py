@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
+from varlen.arguments import is_listed
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
 from varlen.dims.base import NO_FACTS, check_data, make_data
@@ -18,7 +19,7 @@ from varlen.dims.ops.combine import agree, combine
 from varlen.dims.ops.reduce import reduce as reduce_dims
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import order_of
-from varlen.errors import index_error, value_error
+from varlen.errors import index_error, type_error, value_error
 from varlen.ops.contraction import Step, contract, steps_of
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def dot(
     """
     for x, name in ((a, "a"), (b, "b")):
         check_data(x, name)
+    if not isinstance(reduce, Dim) and not is_listed(reduce):
+        raise type_error("reduce", f"expected a Dim, its name, or several, got {reduce!r}")
     pairs = tuple(
         [_find_axes(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)]
     )

@@ -90,6 +90,7 @@ def cross_entropy(
     label_smoothing = as_float(label_smoothing, "label_smoothing")
     if not 0 <= label_smoothing <= 1:
         raise value_error("label_smoothing", f"expected a number from 0 to 1, got {label_smoothing}")
+    check_data(estimated, "estimated")
     check_data(target, "target")
     classes = estimated._shape.dims[place(estimated, axis)]
     is_sparse = target._shape.find(classes) < 0

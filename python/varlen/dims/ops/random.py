@@ -253,6 +253,7 @@ def dropout(
     p = as_float(p, "p")
     if not 0 <= p <= 1:
         raise value_error("p", f"expected a number from 0 to 1, got {p}")
+    check_data(x, "x")
     if "float" not in dtype_name(x.dtype):
         raise type_error("x", f"expected floats, got {x.dtype}")
     if not training or p == 0:

@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
-from varlen.dims.base import dtype_name, make_data
+from varlen.dims.base import check_data, dtype_name, make_data
 from varlen.dims.errors import names_itself
 from varlen.dims.make import check_dim
 from varlen.dims.ops.gather import integers
@@ -95,6 +95,7 @@ def scatter(
     array([9., 8., 4.])
     """
     one_of(mode, "mode", tuple(FOLDS))
+    check_data(x, "x")
     numbers = integers(indices, "indices")
     check_dim(out_dim, "out_dim")
     if not out_dim.is_defined:

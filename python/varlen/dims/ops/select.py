@@ -166,6 +166,7 @@ def masked_scatter(
     >>> vl.dims.masked_scatter(taken * 10, x > 7, time, backup=x).to_list()
     [[7, 80, 90], [4]]
     """
+    check_data(x, "x")
     _check_mask(mask)
     axis_dims = [mask._shape.dims[k] for k in places(mask, dims, "dims")]
     k = _in_dim(x, mask, in_dim)
