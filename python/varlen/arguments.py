@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from reprlib import repr as short
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -262,7 +262,7 @@ def refuse_mask(value: object, argument: str) -> Any:
     return value
 
 
-def is_listed(value: object) -> bool:
+def is_listed(value: object) -> TypeGuard[Iterable[Any]]:
     """Whether something has items; arrays and tensors without axes have none."""
     return hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0
 

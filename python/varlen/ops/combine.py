@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, as_list, axis_of, is_listed
+from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
@@ -137,7 +137,7 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     >>> [len(piece) for piece in vl.split(vl.Ragged([3, 1, 4], [1, 1, 1]), 2)]
     [2, 1]
     """
-    if not is_listed(ragged):
+    if not hasattr(ragged, "__len__") or not hasattr(ragged, "__getitem__"):
         raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
     n = len(ragged)
     if np.ndim(sizes) == 0:

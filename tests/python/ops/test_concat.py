@@ -50,6 +50,13 @@ def test_split_and_concatenate_are_inverse(r, data):
     assert vl.concatenate(pieces).equals(r, equal_nan=True)
 
 
+@pytest.mark.parametrize("given", [None, 3, object()], ids=str)
+def test_split_of_no_ragged_is_refused(given):
+    with pytest.raises(TypeError, match="ragged: expected a Ragged, got ") as raised:
+        split(given, 1)
+    assert raised.value.argument == "ragged"
+
+
 @given(strategies.raggeds(), st.integers(1, 9))
 def test_split_by_a_number_leaves_the_rest_in_the_last(r, size):
     pieces = r.split(size)
