@@ -329,7 +329,8 @@ class Rows:
         out_of_range = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
         if out_of_range.any():
             i = int(np.argmax(out_of_range))
-            raise index_error("rows", f"index {array[i]} at position {i} is out of range for {n} rows")
+            text = f"index {array[i]} at position {i} is out of range for {n} rows"
+            raise index_error("rows", text, row=i, number=int(array[i]))
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)
 

@@ -406,9 +406,8 @@ def _flat_array(flat: np.ndarray, vocabulary: Sequence[str] | None) -> pa.Array:
             raise type_error("values", f"expected integers, the ids of a vocabulary, got {flat.dtype}")
         bad = np.flatnonzero((flat < -1) | (flat >= len(words)))
         if len(bad):
-            raise value_error(
-                "values", f"id {flat[bad[0]]} at position {bad[0]} is out of range for {len(words)} words"
-            )
+            text = f"id {flat[bad[0]]} at position {bad[0]} is out of range for {len(words)} words"
+            raise value_error("values", text, row=bad[0], number=int(flat[bad[0]]))
         ids = pa.array(flat.astype(np.int64), mask=flat == -1) if len(flat) else pa.array([], pa.int64())
         return pa.array(words, pa.large_string()).take(ids)
     if flat.dtype.kind in "UT":

@@ -561,7 +561,8 @@ class ShardSet:
         n = len(self)
         bad = np.flatnonzero((index < -n) | (index >= n))
         if len(bad):
-            raise index_error("rows", f"{index[bad[0]]} at position {bad[0]} is out of range for {n} rows")
+            text = f"{index[bad[0]]} at position {bad[0]} is out of range for {n} rows"
+            raise index_error("rows", text, row=bad[0], number=int(index[bad[0]]))
         flat = index.astype(np.int64)
         flat = np.where(flat < 0, flat + n, flat)
         shards = np.searchsorted(self.offsets, flat, side="right").astype(np.int64) - 1

@@ -200,8 +200,9 @@ def test_view_of_a_subclass_keeps_its_attributes():
 
 def test_view_refuses_rows_that_are_not_there():
     view = _memory().select([3, 2])
-    with pytest.raises(IndexError, match="rows: index 2 at position 1 is out of range for 2 rows"):
+    with pytest.raises(IndexError, match="rows: index 2 at position 1 is out of range for 2 rows") as raised:
         view.select([0, 2])
+    assert (raised.value.row, raised.value.number) == (1, 2)
     with pytest.raises(IndexError, match="a mask of 5 for 2 rows"):
         view.select(np.ones(5, bool))
     with pytest.raises(IndexError, match="out of range"):

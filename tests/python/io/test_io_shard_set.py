@@ -163,8 +163,10 @@ def test_rows_are_found_by_ids_that_are_words(tmp_path, mmap):
     ],
 )
 def test_rows_that_are_not_there_are_refused(folder, rows, error, text):
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text) as raised:
         io.open_shards(folder).read_many(rows)
+    if error is IndexError:
+        assert raised.value.number == rows[raised.value.row]
 
 
 def test_windows_must_be_one_a_row(folder):

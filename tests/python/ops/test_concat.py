@@ -50,7 +50,7 @@ def test_split_and_concatenate_are_inverse(r, data):
     assert vl.concatenate(pieces).equals(r, equal_nan=True)
 
 
-@pytest.mark.parametrize("given", [None, 3, object()], ids=str)
+@pytest.mark.parametrize("given", [None, 3, 1.5], ids=str)
 def test_split_of_no_ragged_is_refused(given):
     with pytest.raises(TypeError, match="ragged: expected a Ragged, got ") as raised:
         split(given, 1)
