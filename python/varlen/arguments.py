@@ -10,9 +10,22 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 
 from varlen import _core, tracing
-from varlen.errors import index_error, name_argument, name_item, overflow_error, type_error, value_error
+from varlen.errors import (
+    index_error,
+    instance_error,
+    name_argument,
+    name_item,
+    overflow_error,
+    type_error,
+    value_error,
+)
 
 LARGEST = 2**63 - 1
+
+
+def option_error(name: object, rest: str = "", advice: str = "") -> TypeError:
+    """An error about a keyword that a call does not have."""
+    return type_error("", f"there is no option {name!r}{rest}", advice)
 
 
 class NoValue:
@@ -33,9 +46,9 @@ def as_int(value: object, argument: str, minimum: int = 0, maximum: int | None =
     except (TypeError, ValueError):
         raise type_error(argument, f"expected an int, got {short(value)}") from None
     if number < minimum:
-        raise value_error(argument, f"expected at least {minimum}, got {number}")
+        raise value_error(argument, f"expected at least {minimum}, got {number}", number=number)
     if maximum is not None and number > maximum:
-        raise overflow_error(argument, f"{number} does not fit 63 bits")
+        raise overflow_error(argument, f"{number} does not fit 63 bits", number=number)
     return number
 
 
@@ -44,7 +57,7 @@ def as_bool(value: object, argument: str) -> bool:
     try:
         return bool(value)
     except (TypeError, ValueError, RuntimeError):
-        raise type_error(argument, f"expected True or False, got {type(value).__name__}") from None
+        raise instance_error(argument, "True or False", value) from None
 
 
 def as_shuffle(value: object) -> bool:
@@ -67,6 +80,20 @@ def one_of(
         raise value_error(argument, f"expected {', '.join(first)} or {last}, got {short(value)}", advice)
 
 
+def check_key(key: Any, argument: str) -> None:
+    """Refuse a key of a mapping that is no string."""
+    if not isinstance(key, str):
+        raise type_error(argument, f"keys are strings, got {key!r}")
+
+
+def as_fraction(value: Any, argument: str) -> float:
+    """A float from 0 to 1."""
+    number = as_float(value, argument)
+    if not 0 <= number <= 1:
+        raise value_error(argument, f"expected a number from 0 to 1, got {number}", number=number)
+    return number
+
+
 def as_float(value: Any, argument: str) -> float:
     """A float, of any one number."""
     if type(value) is float:
@@ -79,15 +106,30 @@ def as_float(value: Any, argument: str) -> float:
         raise overflow_error(argument, f"{value} does not fit float64") from None
     except (TypeError, ValueError, RuntimeError):
         pass
-    raise type_error(argument, f"expected a number, got {type(value).__name__}")
+    raise instance_error(argument, "a number", value)
 
 
 def refuse_gradient(value: object, argument: str) -> None:
     """Refuse a tensor of whose gradient nothing would be left."""
     if getattr(value, "requires_grad", False):
-        raise value_error(
-            argument, "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
-        )
+        raise gradient_error(argument)
+
+
+def one_number_error(argument: str, shape: Iterable[int], expected: str = "one number") -> ValueError:
+    """An error about several numbers where there is one."""
+    return value_error(argument, f"expected {expected}, got shape {tuple(shape)}")
+
+
+def scalar_error(argument: str, row: int | None = None) -> ValueError:
+    """An error about a number where rows are needed."""
+    return value_error(argument, "expected at least one dimension, got a scalar", row=row)
+
+
+def gradient_error(argument: str) -> ValueError:
+    """An error about a tensor whose gradient ends here."""
+    return value_error(
+        argument, "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
+    )
 
 
 def number_in(value: Any) -> Any:
@@ -101,14 +143,14 @@ def axis_of(axis: object, ndim: int, argument: str = "axis") -> int:
     """An axis, counted from the outermost."""
     index = as_int(axis, argument, -(2**63))
     if not -ndim <= index < ndim:
-        raise value_error(argument, f"{index} is out of range for {ndim} axes")
+        raise value_error(argument, f"{index} is out of range for {ndim} axes", number=index)
     return index % ndim
 
 
 def fits_memory(count: int, argument: str) -> int:
     """The count of items of 8 bytes whose size fits 63 bits."""
     if count >= 2**60 - 2:
-        raise overflow_error(argument, f"{count} do not fit into memory")
+        raise overflow_error(argument, f"{count} do not fit into memory", number=count)
     return count
 
 
@@ -166,8 +208,7 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
         {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
     )
     for key in dtypes:
-        if not isinstance(key, str):
-            raise type_error("schema", f"keys are strings, got {key!r}")
+        check_key(key, "schema")
     return {key: as_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in dtypes.items()}
 
 
@@ -244,7 +285,7 @@ def as_ids(ids: object, argument: str) -> np.ndarray[Any, np.dtype]:
         for i, item in enumerate(array.reshape(-1).tolist()):
             if not isinstance(item, (int, str)):
                 raise type_error(
-                    argument, f"expected integers or strings, position {i} holds {type(item).__name__}"
+                    argument, f"expected integers or strings, position {i} holds {type(item).__name__}", row=i
                 )
     return array
 

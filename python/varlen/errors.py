@@ -11,6 +11,7 @@ from __future__ import annotations
 import copyreg
 import operator
 import os
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, SupportsIndex, TypeGuard, TypeVar, Union
 
@@ -58,6 +59,18 @@ index_error = partial(error_of, IndexError)
 overflow_error = partial(error_of, OverflowError)
 
 
+def instance_error(
+    argument: str, expected: str, value: object, advice: str = "", *, row: SupportsIndex | None = None
+) -> TypeError:
+    """An error about a value of another class, "a Ragged" say."""
+    return type_error(argument, f"expected {expected}, got {type(value).__name__}", advice, row=row)
+
+
+def dtype_error(argument: str, expected: str, dtype: object, advice: str = "") -> TypeError:
+    """An error about an array of another kind of dtype, "integers" say."""
+    return type_error(argument, f"expected {expected}, got {dtype}", advice)
+
+
 def contract_error(kind: type[ErrorT], argument: str, text: str) -> ErrorT:
     """An error in the words of another system, whose text tells by itself which argument it is about."""
     error: Any = error_of(kind, "", text)
@@ -70,6 +83,18 @@ def contract_error(kind: type[ErrorT], argument: str, text: str) -> ErrorT:
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
     """An error that knows what is wrong with a file, or with an argument that it holds."""
     return error_of(ValueError, argument, reason, file=file, place=place)
+
+
+def twin_error(argument: str, name: str, rest: str = "", file: StrPath = "") -> ValueError:
+    """An error about two columns of one name."""
+    return value_error(argument, f"two columns have the name {name!r}{rest}", file=file)
+
+
+def no_column_error(
+    argument: str, name: str, columns: Iterable[str], hint: str = "", file: StrPath = ""
+) -> ValueError:
+    """An error about a column that is not among those of a table."""
+    return value_error(argument, f"no column {name!r}{hint}; there are {', '.join(columns)}", file=file)
 
 
 def row_error(

@@ -160,7 +160,7 @@ def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
     depth = len(levels)
     place = as_int(level, argument, -(2**63))
     if not -depth <= place < depth:
-        raise index_error(argument, f"{place} is out of range for {depth} levels")
+        raise index_error(argument, f"{place} is out of range for {depth} levels", number=place)
     return place % depth
 
 
@@ -249,3 +249,10 @@ def nested_levels(value: object, make: Callable[[Any], Level], argument: str) ->
                 argument, f"expected a list of arrays, one per level; item {d} is of type {kind}"
             )
     return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(items))
+
+
+def check_nest(nest: Levels, expected: Levels, argument: str) -> None:
+    """Refuse an argument whose levels are others."""
+    if not same_levels(nest, expected):
+        verb = "nest" if argument.endswith("s") else "nests"
+        raise value_error(argument, f"{verb} differently: {describe_difference(expected, nest)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
+from varlen.arguments import scalar_error
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -22,23 +23,24 @@ def nested_rows(data: Any, kind: Any, one: str, plural: str) -> tuple[list[Any],
     while any(isinstance(row, (list, tuple)) for row in rows):
         for i, row in enumerate(rows):
             if not isinstance(row, (list, tuple)):
-                raise value_error("data", f"item {i} of depth {len(levels) + 1} is {one} beside lists")
+                raise value_error("data", f"item {i} of depth {len(levels) + 1} is {one} beside lists", row=i)
         levels.append(Level([len(row) for row in rows]))
         rows = [x for row in rows for x in row]
     place = getattr(rows[0], "device", None) if rows else None
     for i, row in enumerate(rows):
         if not isinstance(row, kind):
             raise type_error(
-                "data", f"item {i} of depth {len(levels) + 1}: expected {one}, got {_name_of(row)}"
+                "data", f"item {i} of depth {len(levels) + 1}: expected {one}, got {_name_of(row)}", row=i
             )
         if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
             shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
-            raise value_error("data", f"item {i} of depth {len(levels) + 1} has shape {shapes}")
+            raise value_error("data", f"item {i} of depth {len(levels) + 1} has shape {shapes}", row=i)
         if getattr(row, "device", None) != place:
             raise value_error(
                 "data",
                 f"item {i} of depth {len(levels) + 1} lies on {row.device}, the first on {place}",
                 "move one of them there",
+                row=i,
             )
     if not (rows and rows[0].ndim == 0):
         levels.append(Level([len(row) for row in rows]))
@@ -52,9 +54,9 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
     parts = list(X)
     for i, part in enumerate(parts):
         if not isinstance(part, kind):
-            raise type_error(f"X[{i}]", f"expected {one}, got {_name_of(part)}")
+            raise type_error(f"X[{i}]", f"expected {one}, got {_name_of(part)}", row=i)
         if part.ndim == 0:
-            raise value_error(f"X[{i}]", "expected at least one dimension, got a scalar")
+            raise scalar_error(f"X[{i}]", row=i)
     rows = list(enumerate(parts))
     if any(not _same_layout(part, parts[0]) for part in parts):
         full = [(i, x) for i, x in rows if math.prod(x.shape)]
@@ -63,7 +65,7 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
     for i, part in rows:
         if part.ndim != first.ndim or part.shape[1:] != first.shape[1:]:
             shapes = f"has shape {tuple(part.shape)}, but X[{place}] has {tuple(first.shape)}"
-            raise value_error(f"X[{i}]", f"{shapes}: only the first dimension may differ")
+            raise value_error(f"X[{i}]", f"{shapes}: only the first dimension may differ", row=i)
     return [part for _, part in rows]
 
 

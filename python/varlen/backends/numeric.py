@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor, one_device
-from varlen.errors import type_error
+from varlen.errors import dtype_error, type_error
 
 
 def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
@@ -25,7 +25,7 @@ def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
 def floats(values: Any, argument: str) -> Any:
     """Values that are floats."""
     if not (_are_numbers(values, False) and is_float(values)):
-        raise type_error(argument, f"expected floats, got {_name(values.dtype)}")
+        raise dtype_error(argument, "floats", _name(values.dtype))
     return values
 
 

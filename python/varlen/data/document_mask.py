@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_bool, as_dtype
 from varlen.backends.values import ArrayT, is_tensor, like
-from varlen.errors import type_error, value_error
+from varlen.errors import dtype_error, value_error
 
 __all__ = ["attention_mask", "document_mask"]
 
@@ -87,5 +87,5 @@ def _check(document_ids: Any) -> Any:
     if ids.ndim != 2:
         raise value_error("document_ids", f"expected (bins, size), got {ids.ndim} dimensions")
     if as_dtype(ids.dtype, "document_ids", objects=True).kind not in "iu":  # NaN is not even itself
-        raise type_error("document_ids", f"expected integers, got {ids.dtype}")
+        raise dtype_error("document_ids", "integers", ids.dtype)
     return ids

@@ -22,7 +22,7 @@ from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
 from varlen.data.transport import raise_in_worker
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -78,7 +78,7 @@ class Epoch(Generic[ArrayT]):
             raise value_error("batch_size", "pass either batch_size or batches")
         batch_size = None if batch_size is None else as_int(batch_size, "batch_size", 1)
         if batches is not None and not hasattr(batches, "__iter__"):
-            raise type_error("batches", f"expected batches of row numbers, got {type(batches).__name__}")
+            raise instance_error("batches", "batches of row numbers", batches)
         shuffle, drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         if batches is not None and (shuffle or drop_last):
             raise value_error("batches", "come in a fixed order; shuffle and drop_last need batch_size")

@@ -19,7 +19,7 @@ from varlen.data.sampler import ORDER, OrderKeywords, Sampler, split_options
 from varlen.data.samplers import batches_of
 from varlen.data.shards import refuse_dispatchers
 from varlen.data.transport import offer
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -90,7 +90,7 @@ class IterableDataset(Epoch[ArrayT]):
         **options: Unpack[_Keywords],
     ) -> None:
         if not isinstance(dataset, Dataset):
-            raise type_error("dataset", f"expected a varlen.Dataset, got {type(dataset).__name__}")
+            raise instance_error("dataset", "a varlen.Dataset", dataset)
         order, batch_options = split_options(options)
         config = BatchOptions(**batch_options)
         if config.device is not None or config.goes_to is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
-from varlen.arguments import as_int
+from varlen.arguments import as_int, option_error
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.collation.samples import Collate
@@ -16,7 +16,7 @@ from varlen.data.options import BatchKeywords, BatchOptions, check_names, with_o
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import ORDER, OrderKeywords, Sampler, split_options
 from varlen.data.samplers import batches_of
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -278,7 +278,7 @@ def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
     """Refuses what a DataLoader has, and a Loader has in another way, before anything else is said."""
     for name in options:
         if name in _ELSEWHERE:
-            raise type_error("", f"there is no option {name!r}; {_ELSEWHERE[name]}")
+            raise option_error(name, f"; {_ELSEWHERE[name]}")
     if isinstance(dataset, Dataset):
         check_names(options, BatchKeywords)
 
@@ -302,7 +302,7 @@ def _collate_fn(dataset: Any, function: Any, options: Any) -> Callable[[list[Any
             f"{next(iter(options))}", "collate_fn makes the batches; it has no such option here"
         )
     if not callable(function):
-        raise type_error("collate_fn", f"expected a function, got {type(function).__name__}")
+        raise instance_error("collate_fn", "a function", function)
     result: Callable[[list[Any]], Any] = function
     return result
 

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool
 from varlen.backends.values import is_tensor, memory_of
-from varlen.errors import error_of, name_place, type_error, value_error
+from varlen.errors import error_of, instance_error, name_place, type_error, value_error
 
 __all__: list[str] = []
 
@@ -52,7 +52,7 @@ class ModelInputs:
         self.names = _checked_names(options.get("names"))
         self._labels: str | None = options.get("labels")
         if self._labels is not None and not isinstance(self._labels, str):
-            raise type_error("labels", f"expected the name of the tokens, got {type(self._labels).__name__}")
+            raise instance_error("labels", "the name of the tokens", self._labels)
         self._names = {name for name in DEFAULTS if as_bool(options.get(name, False), name)}
         #: What is made may be called by other names, too.
         self._all_names = [*self._names, *["max_seqlen"] * ("cu_seqlens" in self._names)]
@@ -263,7 +263,7 @@ def _checked_names(names: Any) -> dict[str, str]:
     if names is None:
         return {}
     if not isinstance(names, Mapping):
-        raise type_error("names", f"expected a mapping from keys to names, got {type(names).__name__}")
+        raise instance_error("names", "a mapping from keys to names", names)
     for key, name in names.items():
         if not isinstance(name, str):
             raise type_error("names", f"expected a name for {key!r}, got {type(name).__name__}")
@@ -332,6 +332,8 @@ def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: Any) -> None:
         raise value_error(
             f"samples[{sample}][{LABELS!r}]",
             f"has {label_lengths[sample]}, expected one for each of the {token_lengths[sample]} of {name!r}",
+            row=sample,
+            number=int(label_lengths[sample]),
         )
 
 
@@ -361,6 +363,7 @@ def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
             f"samples[{sample}][{_MASK!r}]",
             "hides tokens, and a ragged batch has no mask",
             "leave them out of the sample",
+            row=sample,
         )
 
 

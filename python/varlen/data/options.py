@@ -17,6 +17,7 @@ from varlen.arguments import (
     as_int,
     as_list,
     one_of,
+    option_error,
     refuse_gradient,
     refuse_mask,
     word_as_id,
@@ -25,7 +26,7 @@ from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
 from varlen.data.model_inputs import DEFAULTS as MODEL_DEFAULTS
 from varlen.data.model_inputs import ModelInputs, ModelKeywords
-from varlen.errors import error_of, name_item, name_place, type_error, value_error
+from varlen.errors import error_of, name_item, name_place, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -472,13 +473,13 @@ def check_names(options: Iterable[str], keywords: Any) -> None:
     names = keywords.__annotations__
     for name in options:
         if name in _OF_WORKERS:
-            raise type_error(
-                "",
-                f"there is no option {name!r}; it is of a DataLoader, whose collate_fn is ds.collator(...); "
+            raise option_error(
+                name,
+                "; it is of a DataLoader, whose collate_fn is ds.collator(...); "
                 "a varlen.data.Loader has threads= and prefetch=",
             )
         if name not in names:
-            raise type_error("", f"there is no option {name!r}{_suggestion(name, names)}")
+            raise option_error(name, _suggestion(name, names))
 
 
 def no_such_key(option: str, key: object, keys: Iterable[Any]) -> KeyError:

@@ -17,7 +17,15 @@ from varlen.data.collation.arrow_samples import is_arrow
 from varlen.data.collation.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
-from varlen.errors import error_of, name_argument, naming, overflow_error, type_error, value_error
+from varlen.errors import (
+    error_of,
+    instance_error,
+    name_argument,
+    naming,
+    overflow_error,
+    type_error,
+    value_error,
+)
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged
@@ -117,7 +125,7 @@ def pack(
             raise error_of(KeyError, "fill", f"{name!r} is not one of {sorted(containers)}")
     if labels is not None:
         if not isinstance(labels, str):
-            raise type_error("labels", f"expected the name of the tokens, got {type(labels).__name__}")
+            raise instance_error("labels", "the name of the tokens", labels)
         if labels not in containers:
             raise error_of(KeyError, "labels", f"{labels!r} is not one of {sorted(containers)}")
         if labels != LABELS and LABELS in containers:

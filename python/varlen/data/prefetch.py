@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from varlen.arguments import as_int
 from varlen.data.buffers import Buffers
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 __all__ = ["Prefetcher"]
 
@@ -161,9 +161,9 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         threads: int = 1,
     ) -> None:
         if not callable(make):
-            raise type_error("make", f"expected a function, got {type(make).__name__}")
+            raise instance_error("make", "a function", make)
         if not hasattr(items, "__iter__"):
-            raise type_error("items", f"expected an iterable, got {type(items).__name__}")
+            raise instance_error("items", "an iterable", items)
         depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
         if not 1 <= threads <= depth:
             raise value_error("threads", f"expected 1 to depth={depth}, got {threads}")

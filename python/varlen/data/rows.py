@@ -13,7 +13,7 @@ from varlen.arguments import as_int, as_ints, refuse_mask
 from varlen.data.records import Records
 from varlen.data.sources.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
 from varlen.data.transport import raise_in_worker
-from varlen.errors import error_of, index_error, type_error, value_error
+from varlen.errors import error_of, index_error, instance_error, type_error, value_error
 from varlen.io.dtypes import widen
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
@@ -312,7 +312,7 @@ class Rows:
             return np.arange(*rows.indices(n))
         array = np.asarray(as_ints(refuse_mask(rows, "rows")))
         if array.ndim == 0 and array.dtype.kind not in "iu":
-            raise type_error("rows", f"expected integers, a mask or a slice, got {type(rows).__name__}")
+            raise instance_error("rows", "integers, a mask or a slice", rows)
         if array.ndim != 1:
             hint = f"; a batch of one row is [{array}]" if array.ndim == 0 else ""
             hint = "; a sampler of batches is a DataLoader's batch_sampler" if array.ndim == 2 else hint
@@ -385,7 +385,10 @@ class Rows:
         if len(missing):
             i = int(missing[0])
             raise error_of(
-                KeyError, "ids", f"{np.asarray(ids).reshape(-1)[i]} at position {i} is no id of these rows"
+                KeyError,
+                "ids",
+                f"{np.asarray(ids).reshape(-1)[i]} at position {i} is no id of these rows",
+                row=i,
             )
         return places
 

@@ -16,7 +16,7 @@ from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.data.sources.declarations import schema_of_source
-from varlen.errors import error_of, name_item, name_place, tell_cause, type_error, value_error
+from varlen.errors import error_of, instance_error, name_item, name_place, tell_cause, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widen
@@ -71,7 +71,7 @@ def map_rows(
 ) -> ShardSet:
     """Write what a function makes of all rows to a file, and open it."""
     if not callable(function):
-        raise type_error("function", f"expected a function, got {type(function).__name__}")
+        raise instance_error("function", "a function", function)
     writer: Writer | None = None
     first_words = functools.partial(new_words, row_ids=dataset.source.row_ids)
     passage = Passage(dataset)

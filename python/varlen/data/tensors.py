@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype
+from varlen.arguments import as_dtype, gradient_error
 from varlen.backends.values import is_tensor
-from varlen.errors import overflow_error, type_error, value_error
+from varlen.errors import overflow_error, type_error
 from varlen.io import small_floats
 from varlen.io.dtypes import stand_in_name
 
@@ -141,11 +141,11 @@ class TensorLeaf:
             try:
                 item = torch.as_tensor(item, device="cpu")
             except (RuntimeError, TypeError, ValueError):
-                raise type_error(f"arrays[{i}]", f"expected a tensor or numbers, got {short(item)}") from None
+                raise type_error(
+                    f"arrays[{i}]", f"expected a tensor or numbers, got {short(item)}", row=i
+                ) from None
         if item.requires_grad and torch.is_grad_enabled():
-            raise value_error(
-                "", "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
-            )
+            raise gradient_error("")
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
             bits = item.to(self._bits_of)
@@ -153,7 +153,9 @@ class TensorLeaf:
                 (bits.to(item.dtype) == item).all()
             ):
                 value = item[bits.to(item.dtype) != item].reshape(-1)[0].item()
-                raise overflow_error(f"arrays[{i}]", f"{value} does not fit {self._bits_of}", "give a dtype")
+                raise overflow_error(
+                    f"arrays[{i}]", f"{value} does not fit {self._bits_of}", "give a dtype", number=value
+                )
             return as_numpy(bits)
         return as_numpy(item if _numpy_has(item.dtype) else item.float())
 

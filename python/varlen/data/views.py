@@ -15,7 +15,7 @@ from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Array, Column, Ints, map_shards
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types.attributes import attributes_of
@@ -206,10 +206,8 @@ class Views(Batching):
         if isinstance(sizes, str):
             return self._split_by(sizes)
         if not isinstance(sizes, Mapping):
-            raise type_error(
-                "sizes",
-                "expected names to sizes, such as {'train': 0.9, 'test': 0.1}, or a key, "
-                f"got {type(sizes).__name__}",
+            raise instance_error(
+                "sizes", "names to sizes, such as {'train': 0.9, 'test': 0.1}, or a key", sizes
             )
         counts = _counts(sizes, len(self))
         ends = np.cumsum([0, *counts])
@@ -249,7 +247,7 @@ class Views(Batching):
         """
         for i, other in enumerate(others):
             if not isinstance(other, Batching):
-                raise type_error(f"others[{i}]", f"expected a Dataset, got {type(other).__name__}")
+                raise instance_error(f"others[{i}]", "a Dataset", other, row=i)
         parts: list[Batching] = [self, *others]
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
@@ -493,6 +491,7 @@ class Views(Batching):
                 f"rows {pair[0]} and {pair[1]} of this view are the same row",
                 "save it first",
                 context="with_key",
+                row=pair[1],
             )
         lengths = np.ones(len(base), np.int64) if dim == 0 else base.lengths_at(dim)
         begins = np.cumsum(lengths) - lengths

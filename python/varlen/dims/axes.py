@@ -10,7 +10,15 @@ from varlen._core import Dim
 from varlen.arguments import as_int, is_listed
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
-from varlen.errors import error_of, index_error, name_place, type_error, value_error, with_fields
+from varlen.errors import (
+    error_of,
+    index_error,
+    instance_error,
+    name_place,
+    type_error,
+    value_error,
+    with_fields,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -56,7 +64,7 @@ def quote_names(dims: Sequence[Dim], word: str = "or") -> str:
 def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
     """Where the one dim that is meant lies among those of the values."""
     if not is_data(data):
-        raise type_error("", f"expected a Data, got {type(data).__name__}")
+        raise instance_error("", "a Data", data)
     if type(axis) is Dim:
         index = data._shape.find(axis)
         if index < 0:
@@ -90,7 +98,7 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
     if type(axes) is Dim:
         return (place(data, axes, argument),)
     if not is_data(data):
-        raise type_error("", f"expected a Data, got {type(data).__name__}")
+        raise instance_error("", "a Data", data)
     if isinstance(axes, str):
         return _word_places(data, axes, argument)
     if not is_listed(axes):

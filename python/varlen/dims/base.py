@@ -13,7 +13,7 @@ import numpy as np
 
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
-from varlen.errors import type_error
+from varlen.errors import instance_error
 from varlen.types.attributes import attributes_of
 from varlen.types.device_methods import DeviceMethods
 
@@ -198,7 +198,7 @@ def is_data(x: object) -> TypeGuard[Data[Any]]:
 def check_data(x: object, argument: str) -> None:
     """Refuse what is no Data."""
     if not is_data(x):
-        raise type_error(argument, f"expected a Data, got {type(x).__name__}")
+        raise instance_error(argument, "a Data", x)
 
 
 # The class of what operations give: it says so itself when it is made.

@@ -15,7 +15,7 @@ from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, dtype_name, is_data, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import align, bound_anew, in_order, order_of
-from varlen.errors import error_of, naming, type_error, value_error
+from varlen.errors import error_of, instance_error, naming, type_error, value_error
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ def check_dim(dim: object, argument: str = "dim") -> None:
     if type(dim) is not Dim:
         advice = f"make one by Dim({dim!r})" if isinstance(dim, str) else ""
         raise type_error(argument, f"expected a Dim, got {dim!r}", advice)
+
+
+def check_defined(dim: Dim, argument: str) -> None:
+    """Refuse a dim that has no lengths yet."""
+    if not dim.is_defined:
+        raise value_error(argument, f"'{dim.name}' has no lengths")
 
 
 def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
@@ -113,8 +119,7 @@ def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -
             raise value_error(word, f"{dim!r} is not among {describe(data.dims)}")
     sparse = facts.sparse_dim
     if sparse is not None:
-        if type(sparse) is not Dim:
-            raise type_error("sparse_dim", f"expected a Dim, got {sparse!r}")
+        check_dim(sparse, "sparse_dim")
         if facts.feature_dim is not None:
             raise value_error("feature_dim", "integers of a sparse_dim have no features")
         _check_classes(data._values, sparse, argument)
@@ -300,7 +305,7 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
 def from_ragged(ragged: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
     """A Ragged, a dim for each level and one for its sequences; as `Data.from_ragged`."""
     if not isinstance(ragged, RaggedBase):
-        raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
+        raise instance_error("ragged", "a Ragged", ragged)
     return from_levels(ragged._values, ragged._levels, dims, **facts)
 
 

@@ -10,7 +10,7 @@ from varlen._core import Dim
 from varlen.arguments import is_listed
 from varlen.dims.axes import describe, quote_names
 from varlen.dims.errors import OutShapeError
-from varlen.errors import error_of, type_error
+from varlen.errors import error_of, instance_error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -104,14 +104,14 @@ def implicit_dims(data: Data[Any]) -> list[Dim]:
 def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) -> None:
     """Refuse a Data of other dims than these."""
     if isinstance(expected, (str, Dim)) or not is_listed(expected):
-        raise type_error("out_shape", f"expected a set of dims, got {type(expected).__name__}")
+        raise instance_error("out_shape", "a set of dims", expected)
     actual, implicit = list(data.dims), implicit_dims(data)
     listing: list[Dim] = []
     wrong: list[str] = []
     for item in expected:
         dim = item if isinstance(item, Dim) else getattr(item, "dim", None)
         if not isinstance(dim, Dim):
-            raise type_error("out_shape", f"expected dims, got {type(item).__name__}")
+            raise instance_error("out_shape", "dims", item)
         if dim in listing and not isinstance(item, OptionalDim) and actual.count(dim) <= listing.count(dim):
             wrong.append(f"{quote_names([dim])} is given twice")
         listing.append(dim)

@@ -11,7 +11,7 @@ import numpy as np
 from varlen._core import Dim, Level
 from varlen.dims.make import check_dims
 from varlen.dims.vocabulary import Vocabulary
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 _VERSION = 1
 _SORTS = {"quotient": (2, 3), "sum": (1, 2), "product": (1, 2), "multiple": (2,)}
@@ -84,7 +84,7 @@ def read_dims(text: str) -> list[Dim]:
     (True, array([3, 0, 2]))
     """
     if not isinstance(text, str):
-        raise type_error("text", f"expected str, got {type(text).__name__}")
+        raise instance_error("text", "str", text)
     try:
         table = json.loads(text)
         if table["version"] != _VERSION:

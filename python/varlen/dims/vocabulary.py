@@ -56,9 +56,9 @@ class Vocabulary:
         ids: dict[str, int] = {}
         for i, label in enumerate(labels):
             if not isinstance(label, str):
-                raise type_error("labels", f"expected str at position {i}, got {type(label).__name__}")
+                raise type_error("labels", f"expected str at position {i}, got {type(label).__name__}", row=i)
             if ids.setdefault(label, i) != i:
-                raise value_error("labels", f"{label!r} stands at positions {ids[label]} and {i}")
+                raise value_error("labels", f"{label!r} stands at positions {ids[label]} and {i}", row=i)
         for name, place in (("unknown", unknown), ("bos", bos), ("eos", eos)):
             if place is not None and not 0 <= place < len(ids):
                 raise index_error(name, f"there is no class {place} among {len(ids)} labels")

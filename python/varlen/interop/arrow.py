@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Level
 from varlen.arguments import PADDING, as_bool, as_list, refuse_mask
-from varlen.errors import row_error, type_error, value_error
+from varlen.errors import instance_error, row_error, type_error, value_error
 from varlen.interop.nulls import FIELD, Nulls
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
@@ -291,7 +291,7 @@ def columns_of(
 ) -> dict[str, Column]:
     """The columns in one Arrow column: one, or one for each field of a struct, however deep the lists."""
     if not isinstance(array, (pa.Array, pa.ChunkedArray)):
-        raise type_error("array", f"expected a pyarrow Array or ChunkedArray, got {type(array).__name__}")
+        raise instance_error("array", "a pyarrow Array or ChunkedArray", array)
     if not isinstance(nulls, Nulls):
         raise type_error("nulls", f"expected Nulls, got {short(nulls)}")
     if not isinstance(name, str):
@@ -362,9 +362,7 @@ def _with_padding(column: Column) -> Column:
 def _import(data: object) -> pa.Array | pa.ChunkedArray:
     stream = hasattr(data, "__arrow_c_stream__")
     if isinstance(data, type) or not (stream or hasattr(data, "__arrow_c_array__")):
-        raise type_error(
-            "data", f"expected an Arrow array, or an object that exports one, got {type(data).__name__}"
-        )
+        raise instance_error("data", "an Arrow array, or an object that exports one", data)
     try:
         return pa.chunked_array(data) if stream else pa.array(data)
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as wrong:
@@ -376,12 +374,12 @@ def to_arrow(
 ) -> pa.Array:
     """Flat values under levels as nested large lists; the offsets and most values are shared, not copied."""
     if not isinstance(values, np.ndarray):
-        raise type_error("values", f"expected an array, got {type(values).__name__}")
+        raise instance_error("values", "an array", values)
     refuse_mask(values, "values")
     levels = as_list(levels, "levels", "Level")
     for i, level in enumerate(levels):
         if not isinstance(level, Level):
-            raise type_error("levels", f"item {i}: expected a Level, got {type(level).__name__}")
+            raise type_error("levels", f"item {i}: expected a Level, got {type(level).__name__}", row=i)
     is_text = values.dtype.kind == "T"  # NumPy's strings of any length, which count as objects
     if values.ndim == 0 or (values.dtype.hasobject and not is_text):
         raise type_error("values", f"expected rows of numbers, got {values.dtype} of shape {values.shape}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, twin_error, type_error
 from varlen.interop.arrow import _TENSOR, _is_list, extension_name, holds_words, plain_type
 from varlen.interop.nulls import FIELD
 
@@ -26,12 +26,12 @@ def columns_of_schema(schema: pa.Schema) -> dict[str, dict[str, Any]]:
     {'x': {'kind': 'number', 'dtype': 'int8', 'level': 1, 'nullable': True}}
     """
     if not isinstance(schema, pa.Schema):
-        raise type_error("schema", f"expected a pyarrow Schema, got {type(schema).__name__}")
+        raise instance_error("schema", "a pyarrow Schema", schema)
     out: dict[str, dict[str, Any]] = {}
     for field in schema:
         for name, column in _leaves(field, field.name, 0, field.nullable):
             if name in out:
-                raise value_error("schema", f"two columns have the name {name!r}")
+                raise twin_error("schema", name)
             out[name] = column
     return out
 

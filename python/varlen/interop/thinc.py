@@ -59,7 +59,7 @@ def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
     """A copy as int32, which Thinc has lengths and indices in."""
     if field.max(initial=0) > np.iinfo(np.int32).max:
         k = int((field > np.iinfo(np.int32).max).argmax())
-        raise overflow_error(argument, f"entry {k} is {field[k]}, beyond int32", row=k)
+        raise overflow_error(argument, f"entry {k} is {field[k]}, beyond int32", row=k, number=int(field[k]))
     return field.astype(np.int32)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends.torch.memory import share_memory, tensor_of
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +30,7 @@ def from_nested(nested: object) -> tuple[Any, Any]:
     import torch
 
     if not isinstance(nested, torch.Tensor) or not nested.is_nested:
-        raise type_error("nested", f"expected a nested tensor, got {type(nested).__name__}")
+        raise instance_error("nested", "a nested tensor", nested)
     if nested.layout != torch.jagged:
         parts = nested.unbind()
         _check_parts(parts)

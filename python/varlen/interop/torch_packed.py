@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from varlen.arguments import one_of
 from varlen.backends.torch.memory import share_memory, tensor_of
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -43,9 +43,7 @@ def to_packed_sequence(
 def from_packed_sequence(packed_sequence: object) -> tuple[Any, Any, Any, Any]:
     """Rows, size_at_t, lengths and indices of a PackedSequence."""
     if not isinstance(packed_sequence, PackedSequence):
-        raise type_error(
-            "packed_sequence", f"expected a PackedSequence, got {type(packed_sequence).__name__}"
-        )
+        raise instance_error("packed_sequence", "a PackedSequence", packed_sequence)
     rows, batch_sizes, order, inverse = packed_sequence
     sizes = batch_sizes.numpy()
     count = int(sizes[0]) if len(sizes) else 0

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from varlen import _core
 from varlen.arguments import PADDING
-from varlen.errors import type_error, value_error
+from varlen.errors import twin_error, type_error
 from varlen.interop.arrow import Column, columns_of
 from varlen.io.columns import check_names, check_nesting, fold_levels
 from varlen.io.declared_nulls import DeclaredNulls
@@ -58,7 +58,7 @@ def joint_of_table(
     for name in table.column_names:
         for key, column in columns_of(table.column(name), name, nulls).items():
             if key in names:
-                raise value_error("rows", f"two columns have the name {key!r}; {name!r} gives one of them")
+                raise twin_error("rows", key, f"; {name!r} gives one of them")
             row_shape = schema[key].trailing if schema is not None and key in schema else ()
             flat, own = fold_levels(key, column.values, column.levels, row_shape)
             if schema is not None and key in schema:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, new_words, refuse_mask, words_of
-from varlen.errors import as_record, error_of, row_error, type_error, value_error
+from varlen.arguments import as_dtype, as_int, check_key, new_words, refuse_mask, words_of
+from varlen.errors import as_record, error_of, instance_error, row_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly
+from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
 __all__: list[str] = []
@@ -25,8 +26,7 @@ _MAX_DEPTH = 64
 
 def check_names(names: Sequence[str], argument: str) -> None:
     for name in names:
-        if not isinstance(name, str):
-            raise type_error(argument, f"keys are strings, got {name!r}")
+        check_key(name, argument)
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             raise value_error(argument, f"unpaired surrogate in the key {name!r}")
     clashes = set(RESERVED) & set(names)
@@ -122,7 +122,7 @@ def _metadata(options: ColumnOptions, dims: Mapping[str, int]) -> dict[str, Any]
         if key not in dims:
             raise error_of(KeyError, "", f"{key!r} is not among the keys {sorted(dims)}")
     if options.row_ids is not None and dims.get(options.row_ids) != 0:
-        raise value_error("row_ids", f"{options.row_ids!r} is not a key of dim 0")
+        raise row_ids_error(options.row_ids)
     return make_metadata(options.vocabularies, options.row_ids)
 
 
@@ -183,7 +183,7 @@ def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, li
 
 def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
-        raise type_error(key, f"expected a list, a tuple or an array, got {type(value).__name__}")
+        raise instance_error(key, "a list, a tuple or an array", value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         raise type_error(key, "expected a list, a tuple or an array, got a scalar")
     if len(value) == 0 and not isinstance(value, np.ndarray):

@@ -409,7 +409,9 @@ class File:
         array([2, 3])
         """
         if not 1 <= number <= self.depth:
-            raise index_error("number", f"expected a level from 1 to {self.depth}, got {number}")
+            raise index_error(
+                "number", f"expected a level from 1 to {self.depth}, got {number}", number=number
+            )
         index = self._layout.bounds[number - 1]
         if index >= 0:
             ends = self._view(index)

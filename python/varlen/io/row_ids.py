@@ -16,6 +16,16 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
+def ids_error(rows: str = "these rows") -> ValueError:
+    """An error about rows that nothing identifies."""
+    return value_error("ids", f"{rows} have no ids", "name their key with row_ids=")
+
+
+def row_ids_error(name: object) -> ValueError:
+    """An error about a key that cannot identify rows."""
+    return value_error("row_ids", f"{name!r} is not a key of dim 0")
+
+
 class RowIds:
     """The ids of all rows, shard after shard, sorted once, and the words that they stand for.
 
@@ -39,7 +49,7 @@ class RowIds:
             one = self._ids[repeats[0]]
             words = vocabulary or ()
             text = repr(words[one]) if 0 <= one < len(words) else one
-            raise value_error("ids", f"rows {first} and {second} both have the id {text}")
+            raise value_error("ids", f"rows {first} and {second} both have the id {text}", row=second)
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id; KeyError for the first that no row has."""
@@ -58,5 +68,6 @@ class RowIds:
                 KeyError,
                 "ids",
                 f"{given_ids.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id",
+                row=missing[0],
             )
         return self._order[index]

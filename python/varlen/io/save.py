@@ -17,6 +17,7 @@ from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
 from varlen.io.intent import Schema, plain_columns
+from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_metadata, id_dtype, store
 
 __all__ = ["save", "split_name"]
@@ -178,7 +179,7 @@ def _check(
                 f"key {key!r} holds ids {array.min()} to {array.max()}, for {len(words)} strings",
             )
     if row_ids is not None and by_key.get(row_ids, (None, None))[0] != 0:
-        raise value_error("row_ids", f"{row_ids!r} is not a key of dim 0")
+        raise row_ids_error(row_ids)
 
 
 def _check_nesting(header: bytes, arrays: Mapping[str, Array]) -> None:

@@ -361,6 +361,8 @@ def store(name: str, array: Array, words: dict[str, dict[str, int]]) -> Array:
     if array.dtype.kind == "O":
         for position, item in enumerate(array.flat):
             if not isinstance(item, str):
-                raise type_error(name, f"position {position} holds {type(item).__name__}, not a string")
+                raise type_error(
+                    name, f"position {position} holds {type(item).__name__}, not a string", row=position
+                )
         return encode_strings(array, words.setdefault(name, {}))
     return array

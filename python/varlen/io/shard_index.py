@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from varlen.errors import name_file, type_error, value_error
+from varlen.errors import instance_error, name_file, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.dtypes import TAG_ORDER, face_dtype
@@ -40,7 +40,7 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
     """
     if not isinstance(path, (str, os.PathLike)):
         if not isinstance(path, (list, tuple)):
-            raise type_error("path", f"expected a path or a list of paths, got {type(path).__name__}")
+            raise instance_error("path", "a path or a list of paths", path)
         parts = [find_shards(item) for item in path]
         if not parts:
             raise value_error("path", "the list of files is empty")

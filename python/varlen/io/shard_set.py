@@ -15,7 +15,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_list, refuse_mask
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import dtype_error, index_error, instance_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widen
@@ -100,7 +100,7 @@ def open_shards(
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
     if not (cache is None or isinstance(cache, (str, os.PathLike))):
-        raise type_error("cache", f"expected a folder, got {type(cache).__name__}")
+        raise instance_error("cache", "a folder", cache)
     folder = None if cache is None else os.path.abspath(os.fspath(cache))
     if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
         try:
@@ -557,7 +557,7 @@ class ShardSet:
         """
         index = np.asarray(refuse_mask(rows, "rows")).reshape(-1)
         if index.dtype.kind not in "iu" and index.size:
-            raise type_error("rows", f"expected integers, got {index.dtype}")
+            raise dtype_error("rows", "integers", index.dtype)
         n = len(self)
         bad = np.flatnonzero((index < -n) | (index >= n))
         if len(bad):

@@ -11,8 +11,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._methods import adopt_methods
-from varlen.arguments import as_int, dtypes_of
-from varlen.errors import file_error, type_error, value_error
+from varlen.arguments import as_int, dtypes_of, option_error
+from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.file_counts import read_all_written
@@ -67,7 +67,7 @@ class ShardWriter(atomic.AtomicWriter):
             )
         for name in options:
             if name not in _OPTIONS:
-                raise type_error("", f"there is no option {name!r}", f"the options are {', '.join(_OPTIONS)}")
+                raise option_error(name, advice=f"the options are {', '.join(_OPTIONS)}")
         self._schema = dtypes_of(options.get("schema"))
         self.path = os.path.abspath(local_path(folder))
         self.rows = 0

@@ -35,6 +35,7 @@ from varlen.io.dtypes import (
 from varlen.io.file_counts import read_written
 from varlen.io.intent import Schema, plain_columns
 from varlen.io.pieces import Piece, as_piece
+from varlen.io.row_ids import row_ids_error
 from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
 
@@ -398,7 +399,7 @@ class Writer(atomic.AtomicWriter):
     def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
         if self._columns is None:
             if self._row_ids is not None and piece.get(self._row_ids, (None,))[0] != 0:
-                raise value_error("row_ids", f"{self._row_ids!r} is not a key of dim 0")
+                raise row_ids_error(self._row_ids)
             return
         if piece.keys() != self._columns.keys():
             missing, extras = (

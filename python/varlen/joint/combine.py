@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_list, one_of
+from varlen.arguments import as_int, as_list, one_of
 from varlen.errors import contract_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly, shared_dtype
 from varlen.io.schema import id_dtype
@@ -181,8 +181,7 @@ class CombineMethods(JointState):
         """
         deepest = self.max_n_dims - 1
         one_of(fill_mode, "fill_mode", ("first", "repeat", "nan"))
-        if not isinstance(dim, (int, np.integer)):
-            raise type_error("dim", f"expected an int, got {dim!r}")
+        dim = as_int(dim, "dim", -(2**63))
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:
             raise contract_error(ValueError, "dim", f"Only supports dim = -1 or {deepest} for now; got {dim}")
         if deepest < 1:
@@ -203,7 +202,7 @@ def _check_parts(joints: Iterable[Self], argument: str) -> list[Self]:
     parts = as_list(joints, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):
-            raise type_error(argument, f"item {i}: expected a joint dict, got {type(part).__name__}")
+            raise type_error(argument, f"item {i}: expected a joint dict, got {type(part).__name__}", row=i)
     return parts
 
 

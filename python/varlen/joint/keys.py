@@ -373,7 +373,9 @@ class KeyMethods(IndexMethods):
         sorted_ids = own_ids[order]
         if len(sorted_ids) > 1 and (repeats := np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])).size:
             rows = order[repeats[0] : repeats[0] + 2].tolist()
-            raise value_error("row_ids", f"{name} has {sorted_ids[repeats[0]]} twice, at rows {rows}")
+            raise value_error(
+                "row_ids", f"{name} has {sorted_ids[repeats[0]]} twice, at rows {rows}", row=rows[1]
+            )
         index = np.searchsorted(sorted_ids, query.reshape(-1))
         is_known = index < len(sorted_ids)
         is_known[is_known] = sorted_ids[index[is_known]] == query.reshape(-1)[is_known]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, instance_error, type_error, value_error
 
 __all__: list[str] = []
 
@@ -389,7 +389,7 @@ def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
     for full, array in live.items():
         dim, name = _split(full)
         if not isinstance(array, np.ndarray):
-            raise type_error(full, f"expected an array, got {type(array).__name__}")
+            raise instance_error(full, "an array", array)
         is_reusable = is_reusable and array.flags.c_contiguous
         if _is_bounds(dim, name):
             bounds[dim] = array

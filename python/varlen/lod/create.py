@@ -11,7 +11,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_int, as_list, fits_memory
 from varlen.backends.values import as_values
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 from varlen.levels import check_levels, describe_difference, nested_levels, same_levels
 from varlen.lod.tensor import LoDTensor
 from varlen.types import Ragged
@@ -64,7 +64,7 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     if isinstance(data, Ragged):
         data = data.values
     elif not hasattr(data, "shape"):
-        raise type_error("data", f"expected an array, lists or a Ragged, got {type(data).__name__}")
+        raise instance_error("data", "an array, lists or a Ragged", data)
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
     check_levels(len(as_values(data, "data")), levels, name)
     return LoDTensor(data, levels=levels)

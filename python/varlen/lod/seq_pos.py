@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
-from varlen.errors import type_error, value_error
+from varlen.errors import dtype_error, value_error
 from varlen.levels import Levels, levels_over_rows
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def levels_of(start_poses: object, rows: int, dim: int | None) -> Levels:
     count = len(vectors)
     dims = 0 if dim is None else as_int(dim, "dim", 1)
     if dims > DEEPEST:
-        raise value_error("dim", f"expected at most {DEEPEST}, got {dims}")
+        raise value_error("dim", f"expected at most {DEEPEST}, got {dims}", number=dims)
     levels: list[Level] = []
     base, parents = 0, 1
     begins, sizes = np.zeros(1, np.int64), np.array([rows])
@@ -71,7 +71,7 @@ def _vectors(value: object) -> tuple[Ints, Level]:
         raise value_error("start_poses", "expected a list of lists of starts")
     starts = np.asarray(starts)
     if starts.dtype.kind not in "iu":
-        raise type_error("start_poses", f"expected integers, got dtype {starts.dtype}")
+        raise dtype_error("start_poses", "integers", f"dtype {starts.dtype}")
     return starts.astype(np.int64, copy=False), levels[0]
 
 
@@ -79,7 +79,7 @@ def _check(starts: Ints, level: Level, sizes: Ints, base: int) -> None:
     """Hold the vectors of one dim, the first of them number `base`, against the sequences that they cut."""
 
     def refuse(vector: Any, what: str) -> None:
-        raise value_error("start_poses", f"vector {base + int(vector)} {what}")
+        raise value_error("start_poses", f"vector {base + int(vector)} {what}", row=base + int(vector))
 
     is_empty = (level.lengths == 0) & (sizes > 0)
     if is_empty.any():

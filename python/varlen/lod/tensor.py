@@ -381,9 +381,11 @@ class LoDTensor(Ragged[ArrayT]):
         n = len(self._levels[index])
         first, last = as_int(begin, "begin"), as_int(end, "end")
         if last > n:
-            raise index_error("end", f"{last} is out of range for {n} sequences of level {index}")
+            raise index_error(
+                "end", f"{last} is out of range for {n} sequences of level {index}", number=last
+            )
         if first > last:
-            raise value_error("begin", f"{first} is after end, {last}")
+            raise value_error("begin", f"{first} is after end, {last}", number=first)
         part: Self = self._make(self._values, self._levels[index:])[first:last]
         return part
 

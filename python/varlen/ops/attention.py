@@ -8,7 +8,7 @@ from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, one_device
 from varlen.errors import value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.levels import check_nest
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import regroup, units_of
 
@@ -161,8 +161,7 @@ def _attention_weights(
     """The rows and the weights (total, heads) in what is computed in, and how many heads there are."""
     if isinstance(scores, RaggedBase):
         nest = X._levels if isinstance(X, RaggedBase) else (units,)
-        if not same_levels(scores._levels, nest):
-            raise value_error("scores", f"nest differently: {describe_difference(nest, scores._levels)}")
+        check_nest(scores._levels, nest, "scores")
     numbers = _rows(scores)
     one_device(numbers, "scores", values, "X")
     if numbers.ndim not in (1, 2) or numbers.shape[0] != values.shape[0]:

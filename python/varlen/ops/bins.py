@@ -11,7 +11,7 @@ from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device
 from varlen.errors import value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.levels import check_nest
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import units_of, whole_numbers
 from varlen.tracing import eager_only
@@ -82,10 +82,8 @@ def bincount(
     """
     values, units, outer_levels = units_of(X, lengths, level)
     if isinstance(weights, RaggedBase):
-        if isinstance(X, RaggedBase) and not same_levels(weights._levels, X._levels):
-            raise value_error(
-                "weights", f"nest differently: {describe_difference(X._levels, weights._levels)}"
-            )
+        if isinstance(X, RaggedBase):
+            check_nest(weights._levels, X._levels, "weights")
         weights = weights._values
     elif weights is not None:
         weights = as_values(weights, "weights")
@@ -107,7 +105,10 @@ def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
     if numbers.size and numbers.min() < 0:
         k = int((numbers < 0).argmax())
         raise value_error(
-            "values", f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, expected 0 or more"
+            "values",
+            f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, expected 0 or more",
+            row=k,
+            number=int(numbers[k]),
         )
     width = max(minimum, int(numbers.max(initial=-1)) + 1)
     n = len(level)

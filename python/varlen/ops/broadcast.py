@@ -9,7 +9,7 @@ from varlen._core import RaggedBase
 from varlen.backends.values import as_values, one_device
 from varlen.backends.values import broadcast_rows as broadcast
 from varlen.errors import value_error
-from varlen.levels import describe_difference, flatten_levels, resolve_level, same_levels
+from varlen.levels import check_nest, flatten_levels, resolve_level
 from varlen.ops.support.inputs import rows_and_levels
 from varlen.ops.support.outputs import ragged_like
 
@@ -66,10 +66,7 @@ def broadcast_rows(X: Any, rows: SequencesLike, lengths: Any = None, *, level: i
         place = len(rows._levels)
         if place >= len(levels):
             raise value_error("rows", f"has {place} levels, expected fewer than {len(levels)}")
-        if not same_levels(rows._levels, levels[:place]):
-            raise value_error(
-                "rows", f"nests differently: {describe_difference(levels[:place], rows._levels)}"
-            )
+        check_nest(rows._levels, levels[:place], "rows")
         row_values = rows._values
     else:
         place, row_values = resolve_level(level, levels), as_values(rows, "rows")

@@ -160,7 +160,9 @@ def parts_of(value: object, argument: str) -> list[Ragged[Any]]:
     for p, part in enumerate(parts):
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
-            raise type_error(argument, f"part {p}: expected a Ragged, got {type(part).__name__}{makes}")
+            raise type_error(
+                argument, f"part {p}: expected a Ragged, got {type(part).__name__}{makes}", row=p
+            )
         if p and type(part._values) is not np.ndarray:
             one_device(part._values, f"{argument}: part {p}", parts[0]._values, "the first")
         if len(part._levels) != len(parts[0]._levels):

@@ -11,7 +11,7 @@ from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.levels import check_nest
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import same_kind, units_of
 
@@ -161,8 +161,7 @@ def _ctc_inputs(
     """Rows, their units and the levels above; labels and their units."""
     rows, units, outer_levels = units_of(log_probs, lengths, level, "log_probs")
     labels, label_units, label_levels = units_of(targets, target_lengths, len(outer_levels), "targets")
-    if not same_levels(outer_levels, label_levels):
-        raise value_error("targets", f"nest differently: {describe_difference(outer_levels, label_levels)}")
+    check_nest(label_levels, outer_levels, "targets")
     if isinstance(rows, np.ndarray):
         labels = backend_of(labels).readable(labels)
     if isinstance(labels, np.ndarray) and not labels.size:

@@ -18,7 +18,9 @@ def expand_dims(X: Any, axis: int) -> Any:
     """A container with one more axis, of size 1."""
     dim, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
     if not -ndim - 1 <= dim <= ndim:
-        raise value_error("axis", f"{dim} is out of range: a new axis can have number 0 to {ndim}")
+        raise value_error(
+            "axis", f"{dim} is out of range: a new axis can have number 0 to {ndim}", number=dim
+        )
     dim %= ndim + 1
     if dim > len(levels):
         shape, dim = tuple(values.shape), dim - len(levels)
@@ -32,7 +34,7 @@ def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
     """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values."""
     outer, inner = axis_of(outer_axis, X.ndim, "outer_axis"), axis_of(inner_axis, X.ndim, "inner_axis")
     if outer > inner:
-        raise value_error("outer_axis", f"{outer} is after inner_axis, {inner}")
+        raise value_error("outer_axis", f"{outer} is after inner_axis, {inner}", number=outer)
     values, levels = X._values, X._levels
     depth, shape = len(levels), tuple(values.shape)
     if inner > depth:

@@ -8,8 +8,8 @@ import numpy as np
 
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
-from varlen.errors import name_argument, value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.errors import name_argument
+from varlen.levels import check_nest
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import units_of
 from varlen.tracing import eager_only
@@ -112,8 +112,7 @@ def edit_distance(
         raise name_argument(error, lengths="b_lengths") from None
     if isinstance(rows, np.ndarray):
         others = backend_of(others).readable(others)
-    if not same_levels(outer_levels, other_levels):
-        raise value_error("b", f"nests differently: {describe_difference(outer_levels, other_levels)}")
+    check_nest(other_levels, outer_levels, "b")
     distances, kinds = backend_of(rows).edit_distance(rows, units, others, other_units, by_share, with_counts)
     distances = wrap_units(a, distances, outer_levels)
     return (distances, wrap_units(a, kinds, outer_levels)) if with_counts else distances

@@ -13,7 +13,7 @@ from varlen.arguments import as_int, check_output
 from varlen.backends import backend_of
 from varlen.backends.equation import in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.contraction import Step, contract, steps_of
 from varlen.ops.support.inputs import as_level
@@ -107,7 +107,7 @@ def einsum(
     array([ 9., 12.])
     """
     if not isinstance(equation, str):
-        raise type_error("equation", f"expected a str, got {type(equation).__name__}")
+        raise instance_error("equation", "a str", equation)
     by_letter = {} if lengths is None else lengths
     read = _read if tracing.is_tracing() else _cached_read
     reading = read(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen.arguments import as_dtype, as_int, one_of
+from varlen.arguments import as_dtype, as_int, one_of, scalar_error
 from varlen.backends import backend_of
 from varlen.errors import index_error, value_error
 from varlen.levels import first_longer
@@ -115,7 +115,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     backend = backend_of(X)
     values = backend.as_array(X, "X")
     if values.ndim == 0:
-        raise value_error("X", "expected at least one dimension, got a scalar")
+        raise scalar_error("X")
     if gap == 0:
         level.lengths  # noqa: B018  # a list has as many arrays as they say: those of a device are waited for
         _check_rows(level.total, len(values), "add up to")
@@ -174,7 +174,12 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     counts = level.lengths
     i = first_longer(level, width)
     if i is not None:
-        raise value_error("lengths", f"sequence {i} has {counts[i]} rows, but padded is {width} wide")
+        raise value_error(
+            "lengths",
+            f"sequence {i} has {counts[i]} rows, but padded is {width} wide",
+            row=i,
+            number=int(counts[i]),
+        )
     begins = width - counts if padding_side == "left" else np.zeros(len(level), np.int64)
     ends = begins + counts
     if not backend.is_contiguous(block):

@@ -12,7 +12,12 @@ from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device, take
 from varlen.errors import index_error, value_error
-from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
+from varlen.levels import (
+    check_nest,
+    counted_before,
+    flatten_levels,
+    reindex,
+)
 from varlen.ops.support.inputs import as_bools, nested, rows_and_levels, whole_numbers
 from varlen.ops.support.outputs import new_ragged, ragged_like
 
@@ -108,16 +113,15 @@ def gather(
         result, nest = graph.gather_axis(values, levels, indices, dim, batch_depth)
         return ragged_like(X, result, nest) if nest else result
     if batch_depth > min(dim, depth):
-        raise value_error("batch_dims", f"expected at most {min(dim, depth)}, got {batch_depth}")
+        raise value_error(
+            "batch_dims", f"expected at most {min(dim, depth)}, got {batch_depth}", number=batch_depth
+        )
     if dim > depth:
         return ragged_like(X, _gathered_in_rows(values, indices, dim - depth, batch_depth), levels)
     ids, nest = _nested_down(indices, "indices", max(batch_depth, 1))
     ids = whole_numbers(ids, "indices")
     prefix = max(batch_depth - 1, 0)
-    if not same_levels(nest[:prefix], levels[:prefix]):
-        raise value_error(
-            "indices", f"nest differently: {describe_difference(levels[:prefix], nest[:prefix])}"
-        )
+    check_nest(nest[:prefix], levels[:prefix], "indices")
     if dim == 0:
         _in_range(ids, len(levels[0]))
         return _take_items(X, values, levels, ids, nest)
@@ -191,8 +195,7 @@ def boolean_mask(X: Any, mask: SequencesLike, lengths: Any = None, *, flatten: b
     bools, nest = _nested_down(mask, "mask", axes)
     inner = new_ragged(values, levels)
     values, levels = nested(inner, "X", max(axes, len(levels) + 1))
-    if not same_levels(nest, levels[: axes - 1]):
-        raise value_error("mask", f"nests differently: {describe_difference(levels[: axes - 1], nest)}")
+    check_nest(nest, levels[: axes - 1], "mask")
     keep = as_bools(bools, mask, "mask")
     count = tracing.count_of(levels[0])
     if not nest and tracing.holds_surely(keep.shape[0] != count):
@@ -260,4 +263,6 @@ def _in_range(ids: Ints, sizes: Any, sequences: Ints | None = None, is_repeat: b
         size = np.broadcast_to(sizes, ids.shape)[k]
         where = "" if sequences is None else f" of sequence {sequences[k]}"
         which = f"{ids[k]}" if is_repeat else f"entry {k} is {ids[k]},"
-        raise index_error("indices", f"{which} out of range for {size} items{where}")
+        raise index_error(
+            "indices", f"{which} out of range for {size} items{where}", row=k, number=int(ids[k])
+        )

@@ -11,7 +11,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_int, check_output, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import device_of, is_array
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 from varlen.ops.support.outputs import new_ragged
 from varlen.tracing import eager_only
 
@@ -35,7 +35,7 @@ def _error_of(error: TypeError, arrays: Any) -> Exception:
         where = device_of(x) if is_array(x) else "cpu"
         if where != "cpu":
             return value_error(
-                "arrays", f"array {i} is on {where}, the first on cpu", "move one of them there"
+                "arrays", f"array {i} is on {where}, the first on cpu", "move one of them there", row=i
             )
     return error
 
@@ -214,6 +214,6 @@ def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
     [array([3, 1, 4]), array([], dtype=int64), array([1, 5])]
     """
     if not isinstance(ragged, RaggedBase):
-        raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
+        raise instance_error("ragged", "a Ragged", ragged)
     values, levels = ragged._values, ragged._levels
     return backend_of(values).ragged2list(values, levels)

@@ -105,7 +105,10 @@ def _multiply_rows(a: Ragged[Any], b: Any) -> Ragged[Any]:
         if len(inner) and (inner.shortest != size or inner.longest != size):
             i = int((inner.lengths != size).argmax())
             raise value_error(
-                "b", f"has {size} rows, sequence {i} of the innermost level of a {inner.lengths[i]}"
+                "b",
+                f"has {size} rows, sequence {i} of the innermost level of a {inner.lengths[i]}",
+                row=i,
+                number=int(inner.lengths[i]),
             )
         values, levels = values.reshape(len(inner), size), levels[:-1]
     elif values.ndim == 1:
@@ -163,6 +166,8 @@ def _matrices(x: SequencesLike, argument: str, transpose: bool) -> _Operand:
             argument,
             f"sequence {i} is not a matrix: row {level.positions[k]} has "
             f"{inner.lengths[k]} columns, row 0 has {widths[i]}",
+            row=i,
+            number=int(inner.lengths[k]),
         )
     return _Operand(values, Blocks(level.lengths, widths, transpose), levels[:-2], level, (None, None))
 

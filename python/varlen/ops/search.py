@@ -11,7 +11,7 @@ from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
 from varlen.errors import value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.levels import check_nest
 from varlen.ops.support.inputs import nested, units_of
 from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
@@ -78,8 +78,7 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     depth = len(outer_levels)
     queries, nest = nested(v, "v", depth + 1)
     one_device(queries, "v", values, "X")
-    if not same_levels(nest[:depth], outer_levels):
-        raise value_error("v", f"nests differently: {describe_difference(outer_levels, nest[:depth])}")
+    check_nest(nest[:depth], outer_levels, "v")
     count = len(nest[depth]) if len(nest) > depth else len(queries)
     if count != len(units):
         raise value_error("v", f"has {count} sequences, expected {len(units)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import RaggedBase
 from varlen.arguments import as_bool, axis_of, check_output
 from varlen.backends import backend_of
-from varlen.errors import name_argument, type_error, value_error
+from varlen.errors import instance_error, name_argument, type_error, value_error
 from varlen.ops.support.axes import in_line
 from varlen.ops.support.inputs import rows_along, rows_of, same_kind, units_of
 
@@ -123,7 +123,7 @@ def exponentiate(
         if out is not None:
             raise type_error("out", "leave it out with inplace=True, which writes into X")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
-            raise type_error("X", f"expected an array to write in place, got {type(X).__name__}")
+            raise instance_error("X", "an array to write in place", X)
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):
             raise value_error(
                 "X", "is not C-contiguous, so it cannot be written in place; pass a contiguous copy"

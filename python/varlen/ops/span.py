@@ -11,8 +11,8 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.errors import type_error, value_error
-from varlen.levels import Levels, describe_difference, same_levels
+from varlen.errors import instance_error, type_error, value_error
+from varlen.levels import Levels, check_nest
 from varlen.ops.support.inputs import as_level, rows_and_sequences
 from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
@@ -401,7 +401,7 @@ def _name_spans(
 def _alignment_rows(alignment: object, level: Level) -> NDArray[np.int64]:
     """The numbers of an alignment as rows of the values."""
     if not isinstance(alignment, RaggedBase):
-        raise type_error("alignment", f"expected a Ragged, got {type(alignment).__name__}")
+        raise instance_error("alignment", "a Ragged", alignment)
     if len(level) == 1:
         groups = Level.from_lengths(np.array([alignment._levels[-1].total]))
     else:
@@ -416,10 +416,7 @@ def _alignment_rows(alignment: object, level: Level) -> NDArray[np.int64]:
 def _rows_of(dY: SequencesLike, levels: Levels) -> Any:
     """The rows of a gradient, which has to have these levels innermost."""
     if isinstance(dY, RaggedBase):
-        if not same_levels(dY._levels[-len(levels) :], levels):
-            raise value_error(
-                "dY", f"nests differently: {describe_difference(dY._levels[-len(levels) :], levels)}"
-            )
+        check_nest(dY._levels[-len(levels) :], levels, "dY")
         return dY._values
     rows = as_values(dY, "dY")
     if len(rows) != levels[-1].total:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from varlen.errors import type_error
+from varlen.errors import instance_error
 from varlen.ops.support.outputs import padded_class
 from varlen.tracing import eager_only
 
@@ -175,5 +175,5 @@ def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
 
 def _check_padded(padded: SequencesLike) -> Any:
     if not isinstance(padded, padded_class()):
-        raise type_error("padded", f"expected a Padded, got {type(padded).__name__}")
+        raise instance_error("padded", "a Padded", padded)
     return padded

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _place(axis: Any, argument: str, axes: Sequence[int]) -> int:
     k = as_int(axis, argument, -(1 << 62))
     if not -len(axes) <= k < len(axes):
-        raise index_error(argument, f"{k} is out of range for {len(axes)} axes")
+        raise index_error(argument, f"{k} is out of range for {len(axes)} axes", number=k)
     return axes[k]
 
 

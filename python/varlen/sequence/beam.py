@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import dtype_error, index_error, type_error, value_error
 from varlen.levels import flatten_levels
 from varlen.sequence.states import each_state
 from varlen.types import Ragged
@@ -268,7 +268,7 @@ class Beam:
         score, log_prob = (x.item() for x in (self._scores[h], rows[h, t]))
         note = "" if math.isnan(log_prob) else f", NaN beside its score, {score}"
         culprit = log_prob if note else "NaN"
-        raise value_error("log_probs", f"the row of hypothesis {h} holds {culprit} at token {t}{note}")
+        raise value_error("log_probs", f"the row of hypothesis {h} holds {culprit} at token {t}{note}", row=h)
 
     def gather(self, state: StateT) -> StateT:
         """Reorder the states of the previous step to match the hypotheses of this one.
@@ -345,7 +345,7 @@ def _first(first: object, count: int) -> Ints:
         text = f"expected an int, or {count}, one for each source, got lists of different lengths"
         raise value_error("first", text) from None
     if numbers.dtype.kind not in "iu" and (numbers.size or numbers.ndim != 1):
-        raise type_error("first", f"expected integers, got {numbers.dtype}")
+        raise dtype_error("first", "integers", numbers.dtype)
     if numbers.shape not in ((), (1,), (count,)):
         raise value_error(
             "first", f"expected an int, or {count}, one for each source, got shape {numbers.shape}"
@@ -369,6 +369,6 @@ def _ends(end: object, width: int) -> list[int]:
     for token, name in pairs:
         token_id = as_int(as_ints(token), name, -(2**63), None)
         if not 0 <= token_id < width:
-            raise index_error(name, f"token {token_id} is out of range for {width} tokens")
+            raise index_error(name, f"token {token_id} is out of range for {width} tokens", number=token_id)
         tokens.append(token_id)
     return tokens

@@ -8,11 +8,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import refuse_mask
+from varlen.arguments import one_number_error, refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.values import apply_rows, as_values, readable
 from varlen.backends.values import is_array as is_any_array
-from varlen.errors import name_argument, overflow_error, type_error, value_error
+from varlen.errors import dtype_error, instance_error, name_argument, overflow_error, type_error, value_error
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
@@ -146,7 +146,7 @@ def _erase_rows(r: Ragged[Any], tokens: SequencesLike) -> Ragged[Any] | None:
 
 def _check_one_number(r: Ragged[Any]) -> None:
     if r.values.shape[1:] not in ((), (1,)):
-        raise value_error("x", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
+        raise one_number_error("x", r.values.shape[1:], "rows of one number")
 
 
 def _kept_mask(r: Ragged[Any], index: int, tokens: SequencesLike) -> Any:
@@ -166,9 +166,7 @@ def _kept_mask(r: Ragged[Any], index: int, tokens: SequencesLike) -> Any:
             "tokens", f"expected {depth} levels, as the sequences to erase have, got {len(token_seqs.levels)}"
         )
     if len(numbers) != token_seqs.total:
-        raise value_error(
-            "tokens", f"expected rows of one number, got shape {tuple(token_seqs.values.shape[1:])}"
-        )
+        raise one_number_error("tokens", token_seqs.values.shape[1:], "rows of one number")
     targets, is_exact = _cast_tokens(numbers, rows.dtype)
     return ~_equal_a_token(
         Ragged._make(rows, r.levels[index + 1 :]), Ragged._make(targets, token_seqs.levels), is_exact
@@ -194,7 +192,7 @@ def _numbers(tokens: SequencesLike) -> Any:
         _refuse_wide(values)
         raise
     if numbers.dtype.kind not in "biuf":
-        raise type_error("tokens", f"expected numbers, got {numbers.dtype}")
+        raise dtype_error("tokens", "numbers", numbers.dtype)
     if numbers.dtype.kind == "f" and isinstance(values, (list, tuple)):
         objects = np.asarray(values, np.object_).reshape(-1)
         return objects if any(isinstance(x, (int, np.integer)) for x in objects) else numbers
@@ -205,7 +203,7 @@ def _refuse_wide(values: SequencesLike) -> None:
     """Refuse lists of integers beyond 64 bits, which NumPy reads as objects."""
     for x in np.asarray(values, np.object_).reshape(-1):
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
-            raise overflow_error("tokens", f"{x} does not fit 64 bits")
+            raise overflow_error("tokens", f"{x} does not fit 64 bits", number=x)
 
 
 def _is_scalar(value: object) -> bool:
@@ -218,7 +216,7 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
     if isinstance(tokens, Ragged):
         return tokens, _numbers(tokens)
     if _is_scalar(tokens):
-        raise type_error("tokens", f"expected a list of sequences, got {type(tokens).__name__}")
+        raise instance_error("tokens", "a list of sequences", tokens)
     if not len(tokens):
         return None, None
     for item in tokens:

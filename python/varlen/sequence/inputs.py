@@ -11,8 +11,8 @@ import numpy as np
 from varlen.arguments import LARGEST, as_ints, is_zero, refuse_mask
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import as_values
-from varlen.errors import naming, overflow_error, type_error, value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.errors import dtype_error, instance_error, naming, overflow_error, value_error
+from varlen.levels import check_nest
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def sequences(x: SequencesLike, argument: str = "x") -> Ragged[Any]:
     """The Ragged that an argument has to be."""
     if not isinstance(x, Ragged):
-        raise type_error(argument, f"expected a Ragged, got {type(x).__name__}")
+        raise instance_error(argument, "a Ragged", x)
     return x
 
 
@@ -50,8 +50,7 @@ def gradient_rows(
     `inner` is the shape that each row must have, where it is given.
     """
     if isinstance(dY, Ragged):
-        if not same_levels(dY.levels, levels):
-            raise value_error(argument, f"nests differently: {describe_difference(dY.levels, levels)}")
+        check_nest(dY.levels, levels, argument)
         rows = dY.values
     else:
         rows = as_values(dY, argument)
@@ -86,7 +85,12 @@ def per_sequence(value: object, count: int, argument: str, minimum: int | None =
     result = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
     if minimum is not None and count and result.min() < minimum:
         i = int((result < minimum).argmax())
-        raise value_error(argument, f"sequence {i} has {result[i]}, expected {minimum} or more", row=i)
+        raise value_error(
+            argument,
+            f"sequence {i} has {result[i]}, expected {minimum} or more",
+            row=i,
+            number=int(result[i]),
+        )
     return result
 
 
@@ -96,7 +100,7 @@ def _integers(value: Any, numbers: Any, argument: str) -> np.ndarray:
         objects = numbers if numbers.dtype.hasobject else np.asarray(value, np.object_)
         if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in objects.flat):
             return objects
-    raise type_error(argument, f"expected integers, got {numbers.dtype}")
+    raise dtype_error(argument, "integers", numbers.dtype)
 
 
 def array_of(value: object, argument: str) -> np.ndarray:

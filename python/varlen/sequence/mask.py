@@ -93,7 +93,9 @@ def sequence_mask(
     if bad.any():
         index = int(bad.argmax())
         place = tuple(int(k) for k in np.unravel_index(index, numbers.shape))
-        raise value_error("x", f"the length at {place} is {flat[index]}")
+        raise value_error(
+            "x", f"the length at {place} is {flat[index]}", row=index, number=flat[index].item()
+        )
     level_of = Level.from_lengths(np.ceil(flat).astype(np.int64))
     return _marks(level_of, numbers.shape, maxlen, dtype, x if is_array(x) else flat)
 

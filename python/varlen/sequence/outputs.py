@@ -33,7 +33,7 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
         rows = part.values if nests else part
         backend, kind = backend_of(rows), type(part).__name__
         if not is_array(rows) or rows.ndim == 0:
-            raise type_error(argument, f"step {t} is of type {kind}, expected an array of rows")
+            raise type_error(argument, f"step {t} is of type {kind}, expected an array of rows", row=t)
         if isinstance(rows, np.ndarray):
             refuse_mask(rows, f"{argument}: step {t}")
             if rows.dtype.hasobject:
@@ -43,7 +43,7 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
         if t == 0:
             first_traits, first_kind, first_rows = traits, kind, type(rows).__name__
         if traits[0] != first_traits[0] or (traits[1] != first_traits[1] and not nests):
-            raise type_error(argument, f"step {t} is of type {kind}, step 0 of type {first_kind}")
+            raise type_error(argument, f"step {t} is of type {kind}, step 0 of type {first_kind}", row=t)
         if traits[1] != first_traits[1]:
             raise type_error(
                 argument, f"step {t} holds values of type {type(rows).__name__}, step 0 of {first_rows}"

@@ -224,7 +224,10 @@ def _widths(levels: Levels, maxlen: object, index: int) -> list[int]:
         i = None if limit is None else first_longer(level, limit)
         if i is not None:
             raise value_error(
-                "maxlen", f"{limit}, but sequence {i} of level {index + d} has {level.lengths[i]} rows", row=i
+                "maxlen",
+                f"{limit}, but sequence {i} of level {index + d} has {level.lengths[i]} rows",
+                row=i,
+                number=int(level.lengths[i]),
             )
         widths.append(level.longest if limit is None else limit)
     return widths
@@ -290,5 +293,8 @@ def _check_fit(block: Any, levels: Levels, argument: str) -> None:
         i = first_longer(level, width)
         if i is not None:
             raise value_error(
-                "length", f"sequence {i} has {level.lengths[i]} rows, but {argument} {width}", row=i
+                "length",
+                f"sequence {i} has {level.lengths[i]} rows, but {argument} {width}",
+                row=i,
+                number=int(level.lengths[i]),
             )

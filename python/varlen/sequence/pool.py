@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import refuse_mask
+from varlen.arguments import one_of, refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
@@ -176,10 +176,9 @@ def backprop_sequence_pool(dY: SequencesLike, input: RaggedT, pool_type: str, *,
 
 
 def _kind(pool_type: object) -> str:
-    kind = pool_type.lower() if isinstance(pool_type, str) else None
-    if kind not in _TYPES:
-        raise value_error("pool_type", f"expected one of {', '.join(_TYPES)}, got {pool_type!r}")
-    return kind
+    kind = pool_type.lower() if isinstance(pool_type, str) else pool_type
+    one_of(kind, "pool_type", _TYPES)
+    return str(kind)
 
 
 def _no_rows(d: Any) -> Any:

@@ -62,7 +62,10 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     if (numbers % width).any():
         i = int((numbers % width != 0).argmax()) - 1
         raise value_error(
-            "new_dim", f"sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}", row=i
+            "new_dim",
+            f"sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}",
+            row=i,
+            number=int(units.lengths[i]),
         )
     out_level = units if row == width else Level.from_offsets(numbers // width)
     return cast("RaggedT", r._make(values.reshape(out_level.total, width), (*outer_levels, out_level)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen.backends.values import as_values, is_array, is_tensor, one_device
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, type_error, value_error
 from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.layers import is_layer, run_layer
@@ -329,7 +329,7 @@ def _gradient_of(d_last: object, last: object, table: RankTable) -> Any:
 def _start(cell: Any, init: Values | None, x: Packed[Any]) -> Any:
     """The state that sequences start with: arrays."""
     if not callable(cell):
-        raise type_error("cell", f"expected a callable, got {type(cell).__name__}")
+        raise instance_error("cell", "a callable", cell)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
         raise type_error(

@@ -264,6 +264,7 @@ def _outer_levels(a: Levels, b: Levels, is_true: Bools) -> Levels:
             f"is True for {trues[i + 1] - trues[i]} sequences in sequence {i} of level {len(a) - 1}, "
             f"but in_true has {a[-1].lengths[i]}",
             row=i,
+            number=int(trues[i + 1] - trues[i]),
         )
     return (*a[:-1], level)
 

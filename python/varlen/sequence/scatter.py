@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import dtype_error, index_error, type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
@@ -120,7 +120,7 @@ def _target_rows(block: Any, index: Any, level: int, argument: str = "input") ->
     if not places.size:
         places = places.astype(np.int64)
     if places.dtype.kind not in "iu":
-        raise type_error("index", f"expected integers, got {places.dtype}")
+        raise dtype_error("index", "integers", places.dtype)
     if places.shape[1:] not in ((), (1,)):
         raise value_error("index", f"expected rows of one integer, got shape {places.shape[1:]}")
     places, width = places.reshape(-1), int(block.shape[1])
@@ -132,6 +132,8 @@ def _target_rows(block: Any, index: Any, level: int, argument: str = "input") ->
             "index",
             f"entry {entry - int(units.offsets[k])} of sequence {k} is {places[entry]}, the rows of "
             f"{argument} have {width} places",
+            row=k,
+            number=int(places[entry]),
         )
     return units.row_ids * width + places.astype(np.int64), r
 

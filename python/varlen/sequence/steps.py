@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from varlen.arguments import as_list
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
-from varlen.errors import naming, type_error, value_error
+from varlen.errors import instance_error, naming, value_error
 from varlen.levels import flatten_levels, resolve_level
 from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.outputs import check_steps, join_parts, packed_of
@@ -179,7 +179,10 @@ def concat_outputs(
     for t, (part, size) in enumerate(zip(parts, rank_table.size_at_t.tolist(), strict=True)):
         if len(part) != size:
             raise value_error(
-                "steps", f"step {t} holds {len(part)}, but {size} sequences are longer than {t}"
+                "steps",
+                f"step {t} holds {len(part)}, but {size} sequences are longer than {t}",
+                row=t,
+                number=len(part),
             )
     return packed_of(parts, rank_table).to_ragged()
 
@@ -348,7 +351,7 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
 
     def one(rows: Any, name: str) -> Any:
         if not hasattr(rows, "__len__") or getattr(rows, "ndim", 1) == 0:
-            raise type_error(name, f"expected rows or sequences, got {type(rows).__name__}")
+            raise instance_error(name, "rows or sequences", rows)
         if len(rows) < size:
             raise value_error(name, f"has {len(rows)} rows, but {size} sequences are longer than {t}")
         return cast("StateT", rows[:size])
@@ -483,7 +486,7 @@ def _pad_gradient(dY: SequencesLike, memory: Any, argument: str) -> Any:
 
 def _check_table(table: object, argument: str = "table") -> RankTable:
     if not isinstance(table, RankTable):
-        raise type_error(argument, f"expected a RankTable, got {type(table).__name__}")
+        raise instance_error(argument, "a RankTable", table)
     return table
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, as_list
+from varlen.arguments import as_int, as_list, one_number_error
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_float, is_nan, numbers, widen_halves
 from varlen.backends.values import as_ints, like
@@ -182,7 +182,7 @@ def _tables(
     if not ks:
         raise value_error("topks", "expected one number or more")
     if r.values.shape[1:] not in ((), (1,)):
-        raise value_error("input", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
+        raise one_number_error("input", r.values.shape[1:], "rows of one number")
     items, rows, columns = (units_of(item, None, level)[1] for item in (r, row_ragged, col_ragged))
     for name, units in (("row", rows), ("col", columns)):
         if len(units) != len(items):
@@ -194,6 +194,8 @@ def _tables(
             "input",
             f"item {i} has {items.lengths[i]} numbers, expected {count} tables of "
             f"{rows.lengths[i]} rows and {columns.lengths[i]} columns",
+            row=i,
+            number=int(items.lengths[i]),
         )
     tables = Level.from_lengths(np.repeat(columns.lengths, count * rows.lengths))
     starts = np.repeat(count * rows.offsets[:-1], rows.lengths) + rows.positions

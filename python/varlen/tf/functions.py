@@ -14,7 +14,7 @@ from varlen._core import Level
 from varlen.arguments import as_int, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
-from varlen.errors import naming, type_error, value_error
+from varlen.errors import instance_error, naming, type_error, value_error
 from varlen.io.columns import first_leaf
 from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
@@ -93,7 +93,9 @@ def constant(
     while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
         levels, depth = (*levels, Level.from_lengths([0] * levels[-1].total)), depth + 1
     if not 0 <= rank <= depth:
-        raise value_error("ragged_rank", f"expected at most the {depth} levels of the lists, got {rank}")
+        raise value_error(
+            "ragged_rank", f"expected at most the {depth} levels of the lists, got {rank}", number=rank
+        )
     if inner_shape is not None and rank + len(row) != depth:
         raise value_error("inner_shape", f"{len(row)} axes and {rank} levels, but the lists have {depth}")
     for level in reversed(levels[rank + is_flat :]):
@@ -133,7 +135,7 @@ def _decode(lists: object) -> Any:
     if isinstance(lists, (list, tuple)):
         return [_decode(x) for x in lists]
     if not isinstance(lists, bytes):
-        raise type_error("pylist", f"expected bytes like the first string, got {type(lists).__name__}")
+        raise instance_error("pylist", "bytes like the first string", lists)
     return lists.decode("latin-1")
 
 
@@ -297,7 +299,10 @@ def stack_dynamic_partitions(
     if wrong.any():
         index = int(wrong.argmax())
         raise value_error(
-            "partitions", f"row {index} asks for partition {ids[index]}, but there are {count}", row=index
+            "partitions",
+            f"row {index} asks for partition {ids[index]}, but there are {count}",
+            row=index,
+            number=int(ids[index]),
         )
     order = np.argsort(ids, kind="stable")
     level = Level.from_lengths(np.bincount(ids, minlength=count))
@@ -395,6 +400,7 @@ def range(
             "deltas",
             f"sequence {int((steps == 0).argmax())} has a delta of 0",
             row=int((steps == 0).argmax()),
+            number=0,
         )
     counts = np.maximum(-((begins - ends) // steps), 0)
     fits_memory(int(counts.sum(dtype=object)), end_name)

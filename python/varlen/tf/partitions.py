@@ -88,11 +88,19 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         except ValueError as error:
             raise _start_error(error) from None
         if len(begins) and begins[0] != 0:
-            raise value_error("row_starts", f"the first sequence starts at {begins[0]}, not at 0")
+            raise value_error(
+                "row_starts",
+                f"the first sequence starts at {begins[0]}, not at 0",
+                row=0,
+                number=int(begins[0]),
+            )
         rows = len(values)
         if len(begins) and begins[-1] > rows:
             raise value_error(
-                "row_starts", f"the last sequence starts at {begins[-1]}, but there are {rows} values"
+                "row_starts",
+                f"the last sequence starts at {begins[-1]}, but there are {rows} values",
+                row=len(begins) - 1,
+                number=int(begins[-1]),
             )
         ends = np.append(begins[1:], rows)[: len(begins)]
         return cls._with_level(values, Level.from_bounds(ends), "row_starts")

@@ -298,7 +298,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
             raise type_error("dtype", f"expected int32 or int64, got {type_name}")
         maximum = max(level.total for level in self._levels)
         if type_name == "int32" and maximum > np.iinfo(np.int32).max:
-            raise overflow_error("dtype", f"a split of {maximum} does not fit int32")
+            raise overflow_error("dtype", f"a split of {maximum} does not fit int32", number=maximum)
         return self
 
     def numpy(self) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends.values import as_ints, as_values, like
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def rows_of_sparse(matrix: Any, argument: str) -> tuple[Any, Level]:
     elif all(hasattr(matrix, name) for name in SparseTensor._fields):
         parts = (matrix.indices, matrix.values, matrix.dense_shape)
     else:
-        raise type_error(argument, f"expected a SparseTensor, got {type(matrix).__name__}")
+        raise instance_error(argument, "a SparseTensor", matrix)
     indices, values = np.asarray(as_ints(parts[0])).reshape(-1, len(parts[2])), as_values(parts[1], argument)
     if len(parts[2]) != 2:
         raise value_error(argument, f"expected 2 axes, got {len(parts[2])}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._methods import adopt_methods
-from varlen.errors import contract_error, naming, type_error, value_error
+from varlen.errors import contract_error, instance_error, naming, value_error
 from varlen.thinc import arrays
 from varlen.thinc.cpu_ops import CpuOps
 from varlen.thinc.types import Ragged
@@ -245,7 +245,7 @@ class NumpyOps(CpuOps):
         """
         for name, matrix in (("x", x), ("y", y)):
             if not hasattr(matrix, "ndim"):
-                raise type_error(name, f"expected an array, got {type(matrix).__name__}")
+                raise instance_error(name, "an array", matrix)
             if matrix.ndim != 2:
                 raise contract_error(
                     ValueError,
@@ -290,7 +290,7 @@ class NumpyOps(CpuOps):
         with naming(x="X", y="W"):
             Y = self.gemm(X, W, trans2=True)
         if not hasattr(b, "shape"):
-            raise type_error("b", f"expected an array, got {type(b).__name__}")
+            raise instance_error("b", "an array", b)
         if tuple(b.shape) not in ((Y.shape[1],), (1, Y.shape[1]), Y.shape, (1,), ()):
             raise value_error("b", f"expected the shape ({Y.shape[1]},), got {tuple(b.shape)}")
         Y += b

@@ -98,7 +98,7 @@ class Ragged(types.Ragged[ArrayT]):
                 return self._get_others(key)
             n = len(self._levels[0])
             if not -n <= i < n:
-                raise index_error("", f"index {i} is out of range for {n} sequences")
+                raise index_error("", f"index {i} is out of range for {n} sequences", number=i)
             i %= n
             key = slice(i, i + 1)
         return super().__getitem__(key)

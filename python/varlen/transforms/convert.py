@@ -15,6 +15,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Level
+from varlen.arguments import scalar_error
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_array
 from varlen.errors import type_error, value_error
@@ -50,7 +51,7 @@ def as_array2d(X: Any, pad: int = 0) -> Conversion:
     """
     values, leave = as_array(X, pad)
     if values.ndim == 0:
-        raise value_error("X", "expected at least one dimension, got a scalar")
+        raise scalar_error("X")
     n_axes = 2 if isinstance(X, Padded) else 1
     table = values.reshape(math.prod(values.shape[:n_axes]), math.prod(values.shape[n_axes:]))
     return table, partial(_from_array2d, tuple(values.shape), n_axes, leave)

@@ -75,7 +75,9 @@ def check_structure(x: Any, like: Any, what: str, other: str) -> None:
             raise value_error(what, f"has {len(x)} items, {other} has {len(like)}")
         for i, (a, b) in enumerate(zip(x, like, strict=True)):
             if is_array(b) and len(a) != len(b):
-                raise value_error(what, f"item {i} has {len(a)} rows, that of {other} has {len(b)}")
+                raise value_error(
+                    what, f"item {i} has {len(a)} rows, that of {other} has {len(b)}", row=i, number=len(a)
+                )
 
 
 def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
@@ -105,7 +107,7 @@ def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
                     continue
                 if kind(a) != kind(b):
                     raise value_error(
-                        what, f"item {i}: expected a {kind(b)}, as in the result, got {kind(a)}"
+                        what, f"item {i}: expected a {kind(b)}, as in the result, got {kind(a)}", row=i
                     )
                 check_gradient(a, b, f"{what}: item {i}")
     elif is_array(Y) and (tuple(d.shape) != tuple(Y.shape) or not _fits(d.dtype, Y.dtype)):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from varlen.errors import naming, type_error, value_error
+from varlen.errors import instance_error, naming, type_error, value_error
 
 if TYPE_CHECKING:
     from thinc.model import Model
@@ -212,7 +212,7 @@ def as_layer(given: Any) -> Layer:
     if torch is not None and isinstance(given, torch.nn.Module):
         return cast(Layer, _CONVERTERS["from_module"](given))
     if not callable(given):
-        raise type_error("given", f"expected a callable, got {type(given).__name__}")
+        raise instance_error("given", "a callable", given)
     name = getattr(given, "__name__", None) or type(given).__name__
     return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
 

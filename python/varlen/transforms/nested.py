@@ -187,7 +187,7 @@ def _items(X: Any, depth: int | None = None) -> list[Any]:
     for d in range(1, _depth(X) if depth is None else depth):
         for i, item in enumerate(nodes):
             if not isinstance(item, list):
-                raise value_error("X", f"item {i} of depth {d} is not a list, but others are")
+                raise value_error("X", f"item {i} of depth {d} is not a list, but others are", row=i)
         nodes = [x for item in nodes for x in item]
     return nodes if nodes is not X else list(X)
 
@@ -231,7 +231,7 @@ def _item(idx: int, X: Any, what: str = "X") -> Any:
     if not isinstance(X, (tuple, list)):
         raise kind_error(X, what, "a tuple")
     if not -len(X) <= idx < len(X):
-        raise index_error("idx", f"{what} has {len(X)} items, but no item {idx}")
+        raise index_error("idx", f"{what} has {len(X)} items, but no item {idx}", number=idx)
     return X[idx]
 
 

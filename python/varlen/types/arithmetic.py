@@ -10,8 +10,8 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
-from varlen.errors import type_error, value_error
-from varlen.levels import describe_difference, same_levels
+from varlen.errors import instance_error, type_error, value_error
+from varlen.levels import check_nest
 from varlen.ops.matmul import matmul
 from varlen.ops.support.operands import align, operand
 from varlen.types.namesakes import UFUNCS
@@ -87,6 +87,7 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
                 f"sequence 0 has {level.lengths[0]}",
                 "use to_dense() to pad, or .values",
                 row=i,
+                number=int(level.lengths[i]),
             )
     values = backend_of(r.values).readable(r.values)
     shape = (len(r), *(level.longest for level in r.levels), *values.shape[1:])
@@ -109,8 +110,7 @@ def _new(model: Ragged[Any], values: object) -> Any:
 def _target(out: Output, model: Ragged[Any]) -> Any:
     """The values of an `out` that nests like the inputs."""
     if not isinstance(out, RaggedBase):
-        raise type_error("out", f"expected a Ragged that nests like the inputs, got {type(out).__name__}")
-    if not same_levels(out._levels, model.levels):
-        raise value_error("out", f"nests differently: {describe_difference(model._levels, out._levels)}")
+        raise instance_error("out", "a Ragged that nests like the inputs", out)
+    check_nest(out._levels, model._levels, "out")
     one_device(out._values, "out", model._values, "an operand")
     return out._values

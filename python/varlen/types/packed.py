@@ -13,7 +13,7 @@ from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import index_error, instance_error, type_error, value_error
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
 from varlen.ops.support.outputs import container, padded_class
@@ -180,7 +180,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         array([1, 3, 4])
         """
         if not isinstance(ragged, Ragged):
-            raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
+            raise instance_error("ragged", "a Ragged", ragged)
         levels = ragged.levels
         if isinstance(order, RankTable):
             table, place = order, len(order.outer)
@@ -500,7 +500,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
             return self.steps()[t]
         step, count = int_index(t), len(self)
         if step is None or not -count <= step < count:
-            raise index_error("", f"step {t} is out of range for {count} steps")
+            raise index_error("", f"step {t} is out of range for {count} steps", number=step)
         a, b = self._table.steps.offsets[step % count :][:2]
         return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 

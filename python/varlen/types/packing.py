@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.backends import backend_of
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 from varlen.levels import Levels, check_levels
 from varlen.types.ranks import RankTable
 
@@ -60,7 +60,7 @@ def rank_table(lengths: Any, indices: Any, is_sorted: bool = False) -> RankTable
 def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable:
     """The table that the caller gave: `result` has to equal it, apart from empty sequences."""
     if not isinstance(table, RankTable):
-        raise type_error("table", f"expected a RankTable, got {type(table).__name__}")
+        raise instance_error("table", "a RankTable", table)
     given_count = table.active(0)
     given_order = table.indices[:given_count]
     count = result.active(0)

@@ -550,7 +550,7 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
         sequences = Ragged(np.arange(count), np.ones(count, np.int64))
         return np.sort(sequences[key].values)
     if not -count <= i < count:
-        raise index_error("", f"index {i} is out of range for {count} sequences")
+        raise index_error("", f"index {i} is out of range for {count} sequences", number=i)
     return np.array([i % count])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
 from varlen._methods import adopt_methods
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container
@@ -63,9 +63,7 @@ class Pairs(NoArray, Generic[T]):
             try:
                 counts.append(len(part))  # type: ignore[arg-type]
             except TypeError:
-                raise type_error(
-                    name, f"expected a sequence with a length, got {type(part).__name__}"
-                ) from None
+                raise instance_error(name, "a sequence with a length", part) from None
         if counts[0] != counts[1]:
             raise value_error("", f"one has {counts[0]} items, two has {counts[1]}")
         self._one = one

@@ -304,7 +304,12 @@ def fields_of(level: Level, indices: object) -> Fields:
     is_outside = (order < 0) | (order >= len(level))
     if is_outside.any():
         k = int(is_outside.argmax())
-        raise value_error("indices", f"column {k} holds {order[k]}, but there are {len(level)} sequences")
+        raise value_error(
+            "indices",
+            f"column {k} holds {order[k]}, but there are {len(level)} sequences",
+            row=k,
+            number=int(order[k]),
+        )
     by_rank = lengths[order]
     return _core.check_padded((level.longest, len(level)), None, by_rank, order)
 

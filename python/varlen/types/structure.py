@@ -78,7 +78,9 @@ class Structure(RaggedBase[ArrayT]):
         depth = len(self._levels)
         place: int = as_int(level, "level", -(2**63))
         if not -depth - 1 <= place <= depth:
-            raise index_error("level", f"{place} is out of range: a new level can have number 0 to {depth}")
+            raise index_error(
+                "level", f"{place} is out of range: a new level can have number 0 to {depth}", number=place
+            )
         place %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if place == 0:
@@ -155,7 +157,7 @@ class Structure(RaggedBase[ArrayT]):
         ndim = len(self._levels) + self._values.ndim
         first, last = axis_of(start_dim, ndim, "start_dim"), axis_of(end_dim, ndim, "end_dim")
         if first > last:
-            raise value_error("start_dim", f"{first} is after end_dim, {last}")
+            raise value_error("start_dim", f"{first} is after end_dim, {last}", number=first)
         result: Self | ArrayT = merge_dims(self, first, last)
         return result
 

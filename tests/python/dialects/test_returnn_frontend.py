@@ -485,7 +485,7 @@ def test_random_numbers_are_drawn_as_is_said():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"distribution": "gamma"}, "distribution: expected one of uniform, normal"),
+        ({"distribution": "gamma"}, "distribution: expected 'uniform', 'normal'"),
         ({"distribution": "normal", "explicit_state": 1}, "explicit_state: expected None"),
         ({"distribution": "normal", "out": 1}, "out: expected None"),
         (

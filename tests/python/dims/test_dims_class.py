@@ -320,7 +320,7 @@ def test_operands_without_names_are_refused():
     with pytest.raises(ValueError, match=r"no operand has all dims of \[batch\(3\)\] and \[model\(4\)\]"):
         of(BATCH) + of(MODEL)
     assert combine("+", of(BATCH), of(MODEL), broadcast=True).dims == (BATCH, MODEL)
-    with pytest.raises(ValueError, match=r"op: expected one of .* got 'plus'"):
+    with pytest.raises(ValueError, match=r"op: expected .* got 'plus'"):
         combine("plus", x, x)
     with pytest.raises(ValueError, match="the truth value of several numbers is ambiguous"):
         bool(x)
@@ -353,7 +353,7 @@ def test_nothing_is_the_extreme_of_no_integers():
             with pytest.raises(ValueError, match=text) as raised:
                 reduce(of(BATCH, TIME, dtype=dtype), mode, TIME)
             assert raised.value.row == 1
-    with pytest.raises(ValueError, match="mode: expected one of"):
+    with pytest.raises(ValueError, match="mode: expected 'sum', "):
         reduce(x, "median", TIME)
 
 

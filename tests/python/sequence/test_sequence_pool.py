@@ -102,7 +102,7 @@ def test_pool_has_the_gradient_of_autograd(kind):
 
 def test_pool_refuses_what_it_cannot_do():
     r = vl.Ragged([3, 1], [2])
-    with pytest.raises(ValueError, match=r"pool_type: expected one of .*, got 'mean'"):
+    with pytest.raises(ValueError, match=r"pool_type: expected .*, got 'mean'"):
         vl.sequence_pool(r, "mean")
     with pytest.raises(TypeError, match="input: expected a Ragged, got ndarray"):
         vl.sequence_pool(np.ones(3), "sum")

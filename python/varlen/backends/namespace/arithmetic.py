@@ -13,7 +13,7 @@ from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.activations import ACTIVATIONS
 from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
 from varlen.backends.numpy.norm import layer_norm
-from varlen.errors import type_error
+from varlen.errors import dtype_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ class Arithmetic(LibraryVerbs):
     def bincount(self, cells: Any, weights: Any, size: int) -> Any:
         """The sum of the weights of each of `size` cells, float64; in order, without atomics."""
         if weights.dtype.kind not in "biuf":
-            raise type_error("weights", f"expected numbers, got {weights.dtype}")
+            raise dtype_error("weights", "numbers", weights.dtype)
         with self.library.device_of(weights):
             sums = self.xp.zeros(size, np.float64)
             numbers = weights.astype(np.float64, copy=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, on_tensors
-from varlen.arguments import as_dtype, as_ints, refuse_gradient
+from varlen.arguments import as_dtype, as_ints, refuse_gradient, scalar_error
 from varlen.backends import arrays
 from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.rows import as_rows as rows_of_array
@@ -29,7 +29,7 @@ class Values(LibraryVerbs):
         if not isinstance(x, self.type):
             return rows_of_array(x, argument)
         if x.ndim == 0:
-            raise value_error(argument, "expected at least one dimension, got a scalar")
+            raise scalar_error(argument)
         return self.contiguous(x)
 
     def as_array(self, x: Any, argument: str) -> Any:
@@ -148,7 +148,9 @@ class Values(LibraryVerbs):
         if places.size:
             place = int(places[0])
             value = self.library.to_host(values.reshape(-1)[place])
-            raise value_error(argument, f"element {place} is {value}, which does not fit {kind}")
+            raise value_error(
+                argument, f"element {place} is {value}, which does not fit {kind}", row=place, number=value
+            )
         return result
 
     def split(self, values: Any, level: Level) -> list[Any]:

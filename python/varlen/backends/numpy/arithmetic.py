@@ -47,4 +47,4 @@ def _scalar_array(x: Any, other: Any, argument: str) -> Any:
     try:
         return np.asarray(x, np.result_type(other, x))
     except OverflowError:
-        raise overflow_error(argument, f"{x} does not fit {other.dtype}") from None
+        raise overflow_error(argument, f"{x} does not fit {other.dtype}", number=x) from None

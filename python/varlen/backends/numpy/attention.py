@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from varlen.errors import type_error
+from varlen.errors import dtype_error
 
 
 def weighable(values: Any, scores: Any) -> tuple[Any, Any]:
     """Values and scores in one float dtype; the scores of halves in float32, in which weights are."""
     for rows, name in ((values, "X"), (scores, "scores")):
         if rows.dtype.kind not in "biuf":
-            raise type_error(name, f"expected numbers, got {rows.dtype}")
+            raise dtype_error(name, "numbers", rows.dtype)
     dtype = np.result_type(values.dtype, scores.dtype)
     dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
     wide = np.promote_types(dtype, np.float32)

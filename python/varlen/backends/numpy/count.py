@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.numpy.order import refuse
-from varlen.errors import type_error
+from varlen.errors import dtype_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -38,5 +38,5 @@ def counts_there(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
 def bincount(cells: Any, weights: Any, size: int) -> Any:
     """The sum of the weights of each of `size` cells: float64."""
     if weights.dtype.kind not in "biuf":
-        raise type_error("weights", f"expected numbers, got {weights.dtype}")
+        raise dtype_error("weights", "numbers", weights.dtype)
     return np.bincount(cells, weights, minlength=size)[:size]

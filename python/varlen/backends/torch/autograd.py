@@ -33,7 +33,7 @@ from varlen.backends.torch.followers import (
     is_followed,
 )
 from varlen.backends.torch.memory import as_numpy, dtype_of, refuse_watched, tensor_of
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.tracing import TracedLevel
 
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
@@ -593,7 +593,7 @@ def write_result(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor
     if out is None:
         return result
     if not isinstance(out, torch.Tensor):
-        raise type_error("out", f"expected a tensor, got {type(out).__name__}")
+        raise instance_error("out", "a tensor", out)
     if (out.dtype, out.shape) != (result.dtype, result.shape):
         layout = f"{result.dtype}{tuple(result.shape)}"
         raise value_error("out", f"needs {layout}, got {out.dtype}{tuple(out.shape)}")

@@ -98,7 +98,12 @@ def cast_tensor(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor
     misfits = unfit.reshape(-1).nonzero()
     if len(misfits):
         value = tensor.reshape(-1)[misfits[0]].item()
-        raise value_error(argument, f"element {int(misfits[0])} is {value}, which does not fit {dtype}")
+        raise value_error(
+            argument,
+            f"element {int(misfits[0])} is {value}, which does not fit {dtype}",
+            row=int(misfits[0]),
+            number=value,
+        )
     return result
 
 

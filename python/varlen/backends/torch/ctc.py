@@ -11,7 +11,7 @@ from varlen import _core, tracing
 from varlen.backends.torch.autograd import AutogradOp, level_of, no_second_gradient
 from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.backends.torch.pad import pad
-from varlen.errors import type_error, value_error
+from varlen.errors import dtype_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -137,7 +137,7 @@ def _widen_halves(log_probs: torch.Tensor) -> torch.Tensor:
     if log_probs.ndim != 2:
         raise value_error("log_probs", f"expected (rows, classes), got {log_probs.ndim} dimensions")
     if not log_probs.is_floating_point():
-        raise type_error("log_probs", f"expected floats, got {log_probs.dtype}")
+        raise dtype_error("log_probs", "floats", log_probs.dtype)
     return log_probs if log_probs.dtype == torch.float64 else log_probs.float()
 
 
@@ -145,6 +145,6 @@ def _labels(targets: Any) -> torch.Tensor:
     labels = targets if isinstance(targets, torch.Tensor) else torch.as_tensor(targets)
     if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
         if labels.numel():
-            raise type_error("targets", f"expected integers, got {labels.dtype}")
+            raise dtype_error("targets", "integers", labels.dtype)
         labels = labels.long()
     return labels

@@ -18,7 +18,7 @@ from varlen.backends.torch.gather import gather
 from varlen.backends.torch.memory import at_least_one, dtype_of, fill_of, fill_row, like, on_host
 from varlen.backends.torch.pad import core_beside, pad
 from varlen.backends.torch.span import take
-from varlen.errors import type_error
+from varlen.errors import dtype_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -77,7 +77,7 @@ def _place_indices(x: torch.Tensor, levels: Levels, indices: Any) -> tuple[Any, 
 def as_unseen(indices: torch.Tensor) -> torch.Tensor:
     """Integers as int64; those that it does not hold are out of range."""
     if indices.dtype.is_floating_point or indices.dtype.is_complex:
-        raise type_error("indices", f"expected integers, got dtype {indices.dtype}")
+        raise dtype_error("indices", "integers", f"dtype {indices.dtype}")
     wide = indices.long()
     return torch.where(wide < 0, LARGEST, wide) if indices.dtype is torch.uint64 else wide
 

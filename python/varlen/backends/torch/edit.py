@@ -8,7 +8,7 @@ import torch
 
 from varlen.backends.numpy import edit as on_host
 from varlen.backends.torch.memory import like, readable
-from varlen.errors import type_error
+from varlen.errors import dtype_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -20,7 +20,7 @@ def edit_distance(
     """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked."""
     for name, x in (("a", a), ("b", b)):
         if isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()):
-            raise type_error(name, f"expected integers, got dtype {x.dtype}")
+            raise dtype_error(name, "integers", f"dtype {x.dtype}")
     rows, others = (x if hasattr(x, "__array_interface__") else readable(x) for x in (a, b))
     distances, kinds = on_host.edit_distance(rows, a_level, others, b_level, normalize, counts)
     return like(distances, a), None if kinds is None else like(kinds, a)

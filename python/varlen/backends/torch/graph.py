@@ -30,7 +30,7 @@ from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.sums import SUMS, end_rows, extreme_rows, with_empty
 from varlen.backends.torch.tracing import as_index, as_tensor, blank, fake_offsets, longest
-from varlen.errors import overflow_error, type_error, value_error
+from varlen.errors import dtype_error, overflow_error, type_error, value_error
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _moves(by: Any, level: Any) -> torch.Tensor:
         raise overflow_error("by", f"{by} does not fit 64 bits")
     moves = torch.as_tensor(by)
     if moves.is_floating_point() or moves.is_complex() or moves.dtype == torch.bool:
-        raise type_error("by", f"expected integers, got {moves.dtype}")
+        raise dtype_error("by", "integers", moves.dtype)
     return moves.long().expand(count_of(level)).contiguous() if moves.ndim == 0 else moves.long()
 
 

@@ -9,7 +9,7 @@ from varlen import _core
 from varlen._core import on_tensors
 from varlen.backends.torch.followers import numbers_of
 from varlen.backends.torch.memory import tensor_of
-from varlen.errors import type_error
+from varlen.errors import dtype_error
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +32,7 @@ def ngrams(n: int, keys: torch.Tensor, level: Level) -> tuple[torch.Tensor, Leve
 def _call_keys(call: Callable[[Any], tuple[Any, Any]], keys: torch.Tensor, argument: str) -> tuple[Any, Any]:
     """What a call gives of keys where they lie; by their numbers where they do not show their memory."""
     if keys.is_floating_point() or keys.is_complex():
-        raise type_error(argument, f"expected integers, got {keys.dtype}")
+        raise dtype_error(argument, "integers", keys.dtype)
     result: Any = on_tensors(call, keys)
     if result is NotImplemented:
         rows, rest = call(numbers_of(keys))

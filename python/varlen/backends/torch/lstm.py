@@ -8,7 +8,7 @@ import torch
 
 from varlen.backends.numpy.lstm import run, run_back
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, no_second_gradient
-from varlen.errors import type_error
+from varlen.errors import instance_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def lstm(
     arguments = []
     for name, x in (("params", params), ("H0", H0), ("C0", C0), ("X", X)):
         if not isinstance(x, torch.Tensor):
-            raise type_error(name, f"expected a tensor as params, got {type(x).__name__}")
+            raise instance_error(name, "a tensor as params", x)
         arguments.append(_on_cpu(x, name))
     result, *state = _lstm(*arguments, sizes)
     return result, (X, *state)

@@ -17,7 +17,15 @@ import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor
-from varlen.arguments import LARGEST, as_float, as_int, refuse_mask
+from varlen.arguments import (
+    LARGEST,
+    as_float,
+    as_int,
+    gradient_error,
+    one_number_error,
+    refuse_mask,
+    scalar_error,
+)
 from varlen.arguments import as_dtype as named_dtype
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast_tensor, exactly
@@ -42,7 +50,7 @@ def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
     if tensor.layout != torch.strided:
         raise type_error(argument, f"expected a dense tensor, got layout {tensor.layout}")
     if tensor.ndim == 0:
-        raise value_error(argument, "expected at least one dimension, got a scalar")
+        raise scalar_error(argument)
     return tensor.resolve_conj().resolve_neg().contiguous()
 
 
@@ -124,9 +132,7 @@ def apply_rows(
 def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
     """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row."""
     if is_followed(fill):
-        raise value_error(
-            argument, "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
-        )
+        raise gradient_error(argument)
     core_kind = core_dtype(dtype)
     with suspend_modes():
         if core_kind is not None:
@@ -167,7 +173,7 @@ def as_row(value: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Te
         return value.reshape(())
     axes = tuple(value.shape)
     if len(shape) == 0:
-        raise value_error(argument, f"expected one number, got shape {axes}")
+        raise one_number_error(argument, axes)
     tail = tuple(shape)[len(shape) - len(axes) :] if len(axes) <= len(shape) else ()
     if len(tail) != len(axes) or any(n not in (1, size) for n, size in zip(axes, tail, strict=True)):
         raise value_error(argument, f"shape {axes} does not broadcast to a row of shape {tuple(shape)}")
@@ -315,7 +321,7 @@ def number_of(value: Any, argument: str) -> Any:
     numbers = value if hasattr(value, "item") else np.asarray(refuse_mask(value, argument))
     refuse_mask(numbers, argument)
     if math.prod(numbers.shape) != 1:
-        raise value_error(argument, f"expected one number, got shape {tuple(numbers.shape)}")
+        raise one_number_error(argument, numbers.shape)
     return numbers.item()
 
 
@@ -337,7 +343,7 @@ def float_of(value: Any, argument: str) -> float:
 def number_as(value: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
     """One number that somebody follows, in the dtype of x and beside it, without axes."""
     if value.numel() != 1:
-        raise value_error(argument, f"expected one number, got shape {tuple(value.shape)}")
+        raise one_number_error(argument, value.shape)
     return cast_tensor(value, x.dtype, argument).to(x.device).reshape(())
 
 

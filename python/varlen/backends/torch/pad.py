@@ -28,7 +28,7 @@ from varlen.backends.torch.memory import (
     writing,
 )
 from varlen.backends.torch.span import take
-from varlen.errors import type_error
+from varlen.errors import instance_error, type_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -196,7 +196,7 @@ def _pad_plain(x: torch.Tensor, levels: Levels, options: PadOptions, row: Any, o
 def _is_asked(mask: Any) -> bool:
     """Whether a mask is asked for, where none can be written to."""
     if mask is not None and not isinstance(mask, bool):
-        raise type_error("mask", f"expected True or False, got {type(mask).__name__}")
+        raise instance_error("mask", "True or False", mask)
     return bool(mask)
 
 
@@ -270,7 +270,7 @@ def unpad(
 ) -> torch.Tensor:
     """The rows of a rectangle that the levels say are there."""
     if out is not None and not isinstance(out, torch.Tensor):
-        raise type_error("out", f"expected a tensor, got {type(out).__name__}")
+        raise instance_error("out", "a tensor", out)
     depth = len(levels) + 1
     plain = is_plain_tensor(block)
     by_autograd = not plain and block.device.type in ("cpu", "cuda", "meta")

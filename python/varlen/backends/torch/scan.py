@@ -20,7 +20,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.torch.sums import multiply
-from varlen.errors import type_error
+from varlen.errors import instance_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ def backprop_cumprod(
     """The gradient of running products."""
     for tensor, name in ((d, "dY"), (x, "X")):
         if not isinstance(tensor, torch.Tensor):
-            raise type_error(name, f"expected a tensor as the other, got {type(tensor).__name__}")
+            raise instance_error(name, "a tensor as the other", tensor)
         require_device(tensor, name)
     return write_result(
         _prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out

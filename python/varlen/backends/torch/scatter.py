@@ -13,7 +13,7 @@ from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, require_device, write_result
 from varlen.backends.torch.followers import suspend_modes
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of, writing
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, type_error, value_error
 
 _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
@@ -54,7 +54,7 @@ def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = Non
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     """`_core.scatter_add` in the memory of a tensor."""
     if not isinstance(values, torch.Tensor):
-        raise type_error("values", f"expected a tensor, got {type(values).__name__}")
+        raise instance_error("values", "a tensor", values)
     if table.requires_grad or values.requires_grad:
         raise value_error("table", "autograd watches it, or values", "use backprop_gather_add")
     if table.dtype != values.dtype:

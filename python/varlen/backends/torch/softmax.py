@@ -9,11 +9,12 @@ import torch
 
 from varlen import _core, tracing
 from varlen._core import Level
+from varlen.arguments import one_number_error
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, level_of, write_result
 from varlen.backends.torch.followers import is_followed, shows_numbers
 from varlen.backends.torch.memory import float_of
 from varlen.backends.torch.sums import multiply, repeat_rows, sums
-from varlen.errors import type_error, value_error
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     Array = np.ndarray
@@ -86,7 +87,7 @@ def softmax(
 def _check_temperature(temperature: torch.Tensor) -> torch.Tensor:
     """A temperature that somebody follows: one number above 0, as far as it can be looked at."""
     if temperature.numel() != 1:
-        raise value_error("temperature", f"expected one number, got shape {tuple(temperature.shape)}")
+        raise one_number_error("temperature", temperature.shape)
     if not tracing.is_tracing() and shows_numbers(temperature):
         _core.softmax(
             np.empty(0), Level([]), False, float(temperature.detach())

@@ -18,7 +18,7 @@ from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
 from varlen.backends.torch.followers import constant, count_modes, numbers_of, suspend_modes
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import dtype_error, index_error, value_error
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -191,7 +191,7 @@ def as_index(indices: Any) -> torch.Tensor:
     """Numbers of sequences, one row of them; those below 0 are refused when the graph runs."""
     index = as_tensor(indices)
     if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
-        raise type_error("indices", f"expected integers, got {index.dtype}")
+        raise dtype_error("indices", "integers", index.dtype)
     if index.ndim != 1:
         raise value_error("indices", f"in a graph expected one row of integers, got {index.ndim} axes")
     torch._assert_async((index >= 0).all(), "indices: one is negative")
@@ -218,7 +218,7 @@ def as_bools(value: Any, argument: str) -> torch.Tensor:
     """Bools as a tensor."""
     mask = as_tensor(value)
     if mask.dtype != torch.bool:
-        raise type_error(argument, f"expected bools, got {mask.dtype}")
+        raise dtype_error(argument, "bools", mask.dtype)
     return mask
 
 

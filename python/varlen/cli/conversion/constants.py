@@ -13,7 +13,7 @@ from varlen._core import Joint, Level
 from varlen.cli.conversion.places import RowPlace
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import file_error, value_error, with_fields
+from varlen.errors import file_error, no_column_error, value_error, with_fields
 
 __all__ = ["first_values"]
 
@@ -37,7 +37,7 @@ def first_values(
     names = [name for name in joint.names if any(name == c or name.startswith(f"{c}.") for c in constants)]
     for name in constants:
         if not any(key == name or key.startswith(f"{name}.") for key in names):
-            raise value_error("--constant", f"no column {name!r}; there are {', '.join(joint.names)}")
+            raise no_column_error("--constant", name, joint.names)
     first = np.arange(len(joint) + 1)
     for dim in range(1, len(groups) + 1):
         first = joint.level(dim).offsets[first]

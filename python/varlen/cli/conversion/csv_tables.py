@@ -18,7 +18,7 @@ from varlen.cli.conversion.places import Places, lines_of
 from varlen.cli.conversion.text_kinds import TextColumn
 from varlen.cli.conversion.typed_texts import LEADING, number_of
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import as_record, file_error, name_file, value_error, with_fields
+from varlen.errors import as_record, file_error, name_file, twin_error, value_error, with_fields
 
 __all__: list[str] = []
 
@@ -70,7 +70,7 @@ def csv_types(
         header = header_of(one)
         if len(set(header)) < len(header):
             columns_twice = [name for i, name in enumerate(header) if name in header[:i]]
-            raise file_error(one.path, f"two columns have the name {columns_twice[0]!r}")
+            raise twin_error("", columns_twice[0], file=one.path)
         row = 0
         try:
             for batch in _batches(one, {**casts, **dict.fromkeys([*scans, *numbers], pa.string())}, columns):

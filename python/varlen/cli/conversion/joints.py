@@ -20,7 +20,16 @@ from varlen.cli.conversion.places import RowPlace
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import APART, WrongRows, different_lists
-from varlen.errors import is_of_row, name_argument, name_file, place_row, row_error, value_error, with_fields
+from varlen.errors import (
+    is_of_row,
+    name_argument,
+    name_file,
+    place_row,
+    row_error,
+    twin_error,
+    value_error,
+    with_fields,
+)
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
@@ -117,11 +126,7 @@ def join_columns(
                     raise row_error("", fault, first_row + row, advice=APART)
                 dim += 1
             if key in names:
-                raise value_error(
-                    "",
-                    f"two columns have the name {key!r}: {name!r} gives it, and one before; --columns leaves "
-                    "one out",
-                )
+                raise twin_error("", key, f": {name!r} gives it, and one before; --columns leaves one out")
             names.append(key)
             dims.append(dim)
             values.append(flat)

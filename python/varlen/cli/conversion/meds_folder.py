@@ -25,7 +25,7 @@ from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import Findings, naming_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
-from varlen.errors import file_error, value_error
+from varlen.errors import file_error, no_column_error, twin_error, value_error
 
 __all__ = ["convert_meds"]
 
@@ -160,7 +160,7 @@ def _read(shard: _Shard) -> pa.Table:
         table = pq.read_table(shard.path, partitioning=None)
         missing = [name for name in COLUMNS[:3] if name not in table.column_names]
         if missing:
-            raise value_error("", f"no column {missing[0]!r}; there are {', '.join(table.column_names)}")
+            raise no_column_error("", missing[0], table.column_names)
         if "numeric_value" not in table.column_names:
             table = table.append_column("numeric_value", pa.nulls(table.num_rows, pa.float32()))
         table = table.select(list(COLUMNS))
@@ -168,7 +168,7 @@ def _read(shard: _Shard) -> pa.Table:
         findings = Findings()
         for name in ("subject_id", "code"):
             for row in np.flatnonzero(table.column(name).is_null().to_numpy()).tolist():
-                findings.add(file_error(shard.path, f"null at row {row}", name))
+                findings.add(value_error(name, f"null at row {row}", file=shard.path, row=row))
         findings.finish()
         if shard.subjects is not None:
             table = table.filter(pc.is_in(table.column("subject_id"), shard.subjects))
@@ -228,7 +228,7 @@ def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
             schema = pq.read_schema(path)
         repeats = [name for name in schema.names if schema.names.count(name) > 1]
         if repeats:
-            raise file_error(path, f"two columns have the name {repeats[0]!r}")
+            raise twin_error("", repeats[0], file=path)
         extras.update(dict.fromkeys(name for name in schema.names if name not in COLUMNS))
         kind = schema.field("time").type if "time" in schema.names else pa.null()
         if not pa.types.is_timestamp(kind):

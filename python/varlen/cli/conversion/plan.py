@@ -17,7 +17,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.order import sort_inside
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings, naming_file
-from varlen.errors import file_error, type_error, value_error
+from varlen.errors import file_error, no_column_error, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.declared_nulls import DeclaredNulls
 
@@ -180,8 +180,7 @@ class ConversionPlan:
         )
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
-            names = ", ".join(reader.columns)
-            raise file_error(self.inputs[0].path, f"no column {missing[0]!r}; there are {names}")
+            raise no_column_error("", missing[0], reader.columns, file=self.inputs[0].path)
         return reader
 
     def scratch(self) -> Path:

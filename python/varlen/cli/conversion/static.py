@@ -15,7 +15,7 @@ from varlen.cli.conversion.joints import encode_words, with_options
 from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import file_error, is_of_row, name_file, place_row, value_error
+from varlen.errors import file_error, is_of_row, name_file, no_column_error, place_row, value_error
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
@@ -31,7 +31,7 @@ class StaticTable:
         if kind is not None and key in reader.columns:
             reader = TableReader([source], 1 << 20, types={key: kind})
         if key not in reader.columns:
-            raise file_error(source.path, f"no column {key!r}; there are {', '.join(reader.columns)}")
+            raise no_column_error("", key, reader.columns, file=source.path)
         pieces = list(reader.read())
         if not sum(piece.num_rows for piece in pieces):
             raise file_error(source.path, "holds no row")

@@ -16,7 +16,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Places, RowPlace
 from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
 from varlen.cli.conversion.wrong import naming_file
-from varlen.errors import file_error, value_error
+from varlen.errors import file_error, no_column_error, twin_error, value_error
 from varlen.interop.arrow import extension_name, holds_words, plain_array
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
@@ -66,7 +66,7 @@ class TableReader:
             self._check_columns(one, schema, first, columns is not None)
         missing = [name for name in self._types if name not in self.columns]
         if missing:
-            raise value_error("--types", f"no column {missing[0]!r}; there are {', '.join(self.columns)}")
+            raise no_column_error("--types", missing[0], self.columns)
         self._unread = {
             name: "an index of pandas" if name in self.left_out else "not among --columns"
             for schema in schemas.values()
@@ -140,11 +140,11 @@ class TableReader:
     def _check_columns(self, one: Input, schema: pa.Schema, first: Input, is_chosen: bool) -> None:
         repeats = [name for name in self.columns if schema.names.count(name) > 1]
         if repeats:
-            raise file_error(one.path, f"two columns have the name {repeats[0]!r}")
+            raise twin_error("", repeats[0], file=one.path)
         for name in self.columns:
             if name not in schema.names:
                 hint = f"; {first.path} has it" if one is not first and not is_chosen else ""
-                raise file_error(one.path, f"no column {name!r}{hint}; there are {', '.join(schema.names)}")
+                raise no_column_error("", name, schema.names, hint, one.path)
         extras = [n for n in schema.names if n not in self.columns and not _INDEX.fullmatch(n)]
         if extras and not is_chosen:
             raise file_error(

@@ -18,7 +18,7 @@ from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
 from varlen.data.sources.memory import as_joint, columns_of
 from varlen.data.transport import offer, raise_in_worker
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 from varlen.io.dtypes import refuse_misfits, shared_dtype
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Collator(Generic[ArrayT]):
         if isinstance(samples, Records):
             rows = samples.rows
         elif not hasattr(samples, "__len__"):
-            raise type_error("samples", f"expected a list of rows, got {type(samples).__name__}")
+            raise instance_error("samples", "a list of rows", samples)
         elif isinstance(samples, np.ndarray) or not len(samples) or _is_int(samples[0]):
             rows = samples
         elif self._epoch is not None:

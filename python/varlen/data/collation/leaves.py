@@ -82,7 +82,7 @@ class Leaves:
         """The error with the place among the samples that it is of."""
         null = place_of_null(items)
         if null is not None:
-            return value_error(f"samples[{null[0]}]{name}{null[1]}", "is null", HINT)
+            return value_error(f"samples[{null[0]}]{name}{null[1]}", "is null", HINT, row=null[0])
         if getattr(error, "code", "") == "padded_size":
             return overflow_of_padding(error, self._values, f"samples{name}")
         argument = str(getattr(error, "argument", ""))
@@ -232,10 +232,10 @@ def not_data(name: str, items: list[Any]) -> list[Any]:
         leaf = _first_leaf(item)
         is_number = leaf is not _NOTHING and is_data(leaf)
         if is_number and items[0] is None:
-            raise value_error(f"samples[0]{name}", f"is null; {HINT}")
+            raise value_error(f"samples[0]{name}", f"is null; {HINT}", row=0)
         if is_number or isinstance(leaf, (Mapping, tuple)):
             first, other = type(items[0]).__name__, type(item).__name__
-            raise type_error(f"samples[{i}]{name}", f"has {other}, samples[0] has {first}")
+            raise type_error(f"samples[{i}]{name}", f"has {other}, samples[0] has {first}", row=i)
     return items
 
 

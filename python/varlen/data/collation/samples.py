@@ -334,7 +334,7 @@ class Collate:
         if policy == "refuse":
             null = place_of_null(items) if pair is None else None
             if null is not None:
-                raise value_error(f"samples[{null[0]}]{name}{null[1]}", f"is null; {HINT}")
+                raise value_error(f"samples[{null[0]}]{name}{null[1]}", f"is null; {HINT}", row=null[0])
             return items, None
         if pair is None and are_numbers:
             pair = self._stands.get(key) or (depth_of(items), as_stand(dtypes[key]))
@@ -400,7 +400,7 @@ class Collate:
             _core.refuse_cycles(item, "samples")
         pair, place = first_leaf(items), place_of_null(items)
         if place is not None and pair is not None and is_data(pair[1]):  # which hides behind a null
-            raise value_error(f"samples[{place[0]}]{name}{place[1]}", f"is null; {HINT}")
+            raise value_error(f"samples[{place[0]}]{name}{place[1]}", f"is null; {HINT}", row=place[0])
         return items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
@@ -429,7 +429,7 @@ class Collate:
         for i, item in enumerate(items):
             if not isinstance(item, tuple) or len(item) != len(first):
                 raise value_error(
-                    f"samples[{i}]{name}", f"expected a tuple of {len(first)}, as samples[0] has"
+                    f"samples[{i}]{name}", f"expected a tuple of {len(first)}, as samples[0] has", row=i
                 )
         parts = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

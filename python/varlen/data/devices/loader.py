@@ -11,7 +11,7 @@ from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
 from varlen.data.devices.staged_batch import StagedBatch
 from varlen.dims import DataDict
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -56,7 +56,7 @@ class DeviceLoader:
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str | int = "cuda") -> None:
         if not hasattr(loader, "__iter__"):
-            raise type_error("loader", f"expected an iterable, got {type(loader).__name__}")
+            raise instance_error("loader", "an iterable", loader)
         self._device = device_name(device)
         if self._device == "cpu":
             raise value_error("device", "expected a CUDA device, got 'cpu'")
@@ -97,7 +97,7 @@ def _framework_of(item: Any, device: str) -> str:
     if isinstance(item, DataDict):
         return "torch"
     if not isinstance(item, Batch):
-        raise type_error("loader", f"expected batches from a varlen collator, got {type(item).__name__}")
+        raise instance_error("loader", "batches from a varlen collator", item)
     libraries = filter(None, map(library_of, item.values()))
     return next(libraries, None) or framework_of(device)
 

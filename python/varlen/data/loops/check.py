@@ -13,7 +13,7 @@ from varlen.backends.values import is_tensor
 from varlen.data.dataset import Dataset
 from varlen.data.loops.report import KINDS, LoopReport, has_few_orders, judge, rows_seen
 from varlen.data.loops.trial import Rows, Task, as_ids, run_ranks
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, type_error, value_error
 
 __all__ = ["check_loop"]
 
@@ -93,11 +93,9 @@ def check_loop(
     nothing found in 1 run: 1 rank, 0 workers
     """
     if not callable(make_loop):
-        raise type_error(
-            "make_loop", f"expected a function of rank, ranks and workers, got {type(make_loop).__name__}"
-        )
+        raise instance_error("make_loop", "a function of rank, ranks and workers", make_loop)
     if rows is not None and not isinstance(rows, str) and not callable(rows):
-        raise type_error("rows", f"expected a key or a function, got {type(rows).__name__}")
+        raise instance_error("rows", "a key or a function", rows)
     counts = [as_int(n, "ranks", 1) for n in as_list(ranks, "ranks", "numbers")]
     numbers = [as_int(n, "workers") for n in as_list(workers, "workers", "numbers")]
     for kind in as_list(allow, "allow", "kinds of findings"):

@@ -10,9 +10,8 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, in_order, joined_columns
-from varlen.errors import value_error
 from varlen.io.dtypes import widen
-from varlen.io.row_ids import RowIds
+from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
 __all__ = []
@@ -111,7 +110,7 @@ class JoinedSource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise value_error("ids", "some or all of these rows have no ids", "name their key with row_ids=")
+            raise ids_error("some or all of these rows")
         if self._ids is None:
             parts = [self.values(s, self.row_ids) for s in range(len(self.counts)) if self.counts[s]]
             self._ids = RowIds(parts, self.fields[self.row_ids].vocabulary)

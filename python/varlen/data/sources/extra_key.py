@@ -10,8 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, cut_windows
-from varlen.errors import value_error
-from varlen.io.row_ids import RowIds
+from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
 __all__ = []
@@ -122,7 +121,7 @@ class KeyedSource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise value_error("ids", "these rows have no ids", "name their key with row_ids=")
+            raise ids_error()
         if self.row_ids != self._name:
             return self._source.rows_of(ids)
         if self._ids is None:

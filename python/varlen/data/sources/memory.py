@@ -15,7 +15,7 @@ from varlen.data.options import view_of
 from varlen.errors import type_error, value_error
 from varlen.io.dtypes import common_dtype, refuse_misfits, widen
 from varlen.io.ranges import clip_windows
-from varlen.io.row_ids import RowIds
+from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 from varlen.io.waits import map_items
 
@@ -175,7 +175,7 @@ class MemorySource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise value_error("ids", "these rows have no ids", "name their key with row_ids=")
+            raise ids_error()
         if self._ids is None:
             name = self.row_ids
             parts = [joint.values(name) for joint in self._joints if len(joint)]

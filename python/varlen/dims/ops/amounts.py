@@ -12,9 +12,10 @@ from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.base import is_data, make_data
 from varlen.dims.errors import LengthMismatchError
+from varlen.dims.make import check_defined, check_dim
 from varlen.dims.place import lengths_of, order_of
 from varlen.dims.place import spread as spread_values
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import dtype_error, error_of, type_error, value_error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 def as_amount(amount: Any, argument: str, minimum: int | None = 0) -> Data[Any]:
     """An amount as int64 over the dims that it differs over."""
     if type(amount) is Dim:
-        if not amount.is_defined:
-            raise value_error(argument, f"'{amount.name}' has no lengths")
+        check_defined(amount, argument)
         return lengths_of(amount)
     if not is_data(amount):
         if isinstance(amount, (bool, np.bool_)) or not hasattr(type(amount), "__index__"):
@@ -39,10 +39,15 @@ def as_amount(amount: Any, argument: str, minimum: int | None = 0) -> Data[Any]:
         return make_data(np.asarray(number, np.int64), Shape([]))
     numbers = np.asarray(backend_of(amount._values).readable(amount._values))
     if numbers.dtype.kind not in "iu":
-        raise type_error(argument, f"expected integers, got {numbers.dtype}")
+        raise dtype_error(argument, "integers", numbers.dtype)
     if minimum is not None and numbers.size and numbers.min() < minimum:
         index = int((numbers.reshape(-1) < minimum).argmax())
-        raise value_error(argument, f"{numbers.reshape(-1)[index]} at position {index} is below {minimum}")
+        raise value_error(
+            argument,
+            f"{numbers.reshape(-1)[index]} at position {index} is below {minimum}",
+            row=index,
+            number=int(numbers.reshape(-1)[index]),
+        )
     return make_data(numbers.astype(np.int64), amount._shape, amount._order)
 
 
@@ -117,12 +122,11 @@ def dim_of(count: Data[Any], name: str) -> Dim:
     return Dim(name=name, kind="spatial")._bound(count._values.reshape(-1), count._shape.dims)
 
 
-def result_dim(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
+def result_dim(dim: Dim, out_dim: Dim | None, count: Sequence[Data[Any]]) -> Dim:
     """The dim of a result, or the one that was asked for, which gets lengths if it has none."""
     if out_dim is None:
         return dim
-    if type(out_dim) is not Dim:
-        raise type_error("out_dim", f"expected a Dim, got {out_dim!r}")
+    check_dim(out_dim, "out_dim")
     if out_dim.is_defined:
         return out_dim
     shape, lengths = expand_amounts(count)

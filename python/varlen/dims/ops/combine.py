@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
+from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, quote_names
 from varlen.dims.base import NO_FACTS, Annotations, check_data, is_data, make_data, positions_or_none
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.make import check_dim, check_dims
+from varlen.dims.make import check_defined, check_dim, check_dims
 from varlen.dims.operators import for_every_dtype
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, order_of
-from varlen.errors import error_of, name_place, type_error, value_error
+from varlen.errors import error_of, instance_error, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -154,14 +155,12 @@ def combine(
 def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
     if op in ("squared_difference", "squared_diff"):
         return lambda a, b: (a - b) * (a - b)
+    one_of(op, "op", sorted([*_SYMBOLS, *_FUNCTIONS, *_UFUNCS]))
     symbol = _SYMBOLS.get(op, op)
     if symbol in _FUNCTIONS:
         return _FUNCTIONS[symbol]
-    if op in _UFUNCS:
-        backend = backend_of(*[x._values for x in operands if is_data(x)])
-        return lambda a, b: backend.ufunc(_UFUNCS[op], [a, b], {})
-    names = ", ".join(sorted([*_FUNCTIONS, *_UFUNCS]))
-    raise value_error("op", f"expected one of {names}, got {op!r}")
+    backend = backend_of(*[x._values for x in operands if is_data(x)])
+    return lambda a, b: backend.ufunc(_UFUNCS[op], [a, b], {})
 
 
 def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> Any:
@@ -188,7 +187,7 @@ def is_operand(x: Any) -> bool:
 def check_operand(x: object, argument: str) -> None:
     """Refuse what is neither a Data nor a number."""
     if not is_operand(x):
-        raise type_error(argument, f"expected a Data or a number, got {type(x).__name__}")
+        raise instance_error(argument, "a Data or a number", x)
 
 
 def _combine(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, broadcast: bool) -> Any:
@@ -392,8 +391,7 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     check_dim(dim)
     if data._shape.find(dim) >= 0:
         raise value_error("dim", f"'{dim.name}' is in {describe(data.dims)} already")
-    if not dim.is_defined:
-        raise value_error("dim", f"'{dim.name}' has no lengths")
+    check_defined(dim, "dim")
     new = [*[x for x in dim.over if data._shape.find(x) < 0], dim]
     dims = [*data.dims, *new]
     order = Shape.arranged(dims)

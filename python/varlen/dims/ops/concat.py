@@ -19,7 +19,7 @@ from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import bound_anew, lengths_of, move, order_of, reshape, rows_shape, target_of
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import error_of, naming, type_error, value_error
+from varlen.errors import error_of, instance_error, naming, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -87,7 +87,7 @@ def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], l
         raise value_error("parts", "expected at least one part, got none")
     for i, part in enumerate(parts):
         if not (isinstance(part, tuple) and len(part) == 2 and is_data(part[0])):
-            raise type_error(f"parts[{i}]", f"expected a pair of a Data and a dim of it, got {part!r}")
+            raise type_error(f"parts[{i}]", f"expected a pair of a Data and a dim of it, got {part!r}", row=i)
     operands = [part[0] for part in parts]
     dims = [x._shape.dims[place(x, axis, f"parts[{i}]")] for i, (x, axis) in enumerate(parts)]
     if broadcast:
@@ -424,7 +424,7 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     Data([sign(2), batch(2), time(1 to 2)], int64)
     """
     if not is_listed(xs) or is_data(xs):
-        raise type_error("xs", f"expected several Data, got {type(xs).__name__}")
+        raise instance_error("xs", "several Data", xs)
     operands = list(xs)
     if not operands:
         raise value_error("xs", "there is nothing to stack")
@@ -432,7 +432,7 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
         check_data(x, f"xs[{i}]")
         if x.dims_set != operands[0].dims_set or x.ndim != operands[0].ndim:
             texts = describe(x.dims), describe(operands[0].dims)
-            raise value_error(f"xs[{i}]", f"has the dims {texts[0]}, the first {texts[1]}")
+            raise value_error(f"xs[{i}]", f"has the dims {texts[0]}, the first {texts[1]}", row=i)
     one = Dim(1, name="stack")
     several = Dim(len(operands), name="stack") if dim is None else dim
     if operands[0]._shape.find(several) >= 0:

@@ -15,7 +15,7 @@ from varlen.dims.ops.pick import lengths_over, pick, picked_along, position_text
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import spread
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import dtype_error, index_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -103,7 +103,7 @@ def integers(indices: Data[Any], argument: str) -> Any:
     check_data(indices, argument)
     dtype = dtype_name(indices.dtype)
     if not dtype.startswith(("int", "uint")):
-        raise type_error(argument, f"expected integers, got {dtype}")
+        raise dtype_error(argument, "integers", dtype)
     numbers = backend_of(indices._values).readable(indices._values).reshape(-1)
     if dtype == "uint64" and numbers.size and int(numbers.max()) > np.iinfo(np.int64).max:
         i = int(numbers.argmax())

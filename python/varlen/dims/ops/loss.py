@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Dim, Shape
-from varlen.arguments import as_bool, as_float, as_int
+from varlen.arguments import as_bool, as_fraction, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
@@ -87,9 +87,7 @@ def cross_entropy(
     """
     if estimated_type not in ("logits", "probs", "log-probs"):
         raise value_error("estimated_type", f"expected logits, probs or log-probs, got {estimated_type!r}")
-    label_smoothing = as_float(label_smoothing, "label_smoothing")
-    if not 0 <= label_smoothing <= 1:
-        raise value_error("label_smoothing", f"expected a number from 0 to 1, got {label_smoothing}")
+    label_smoothing = as_fraction(label_smoothing, "label_smoothing")
     check_data(estimated, "estimated")
     check_data(target, "target")
     classes = estimated._shape.dims[place(estimated, axis)]

@@ -11,7 +11,7 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
-from varlen.dims.make import bind_by_others, check_dim, check_dims, check_facts
+from varlen.dims.make import bind_by_others, check_defined, check_dim, check_dims, check_facts
 from varlen.dims.ops.combine import check_operand, join_dims, unify_kind
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, coordinates, order_of
@@ -174,8 +174,7 @@ def range_over_dim(
     [[0, 1, 2], [], [0, 1]]
     """
     check_dim(dim)
-    if not dim.is_defined:
-        raise value_error("dim", f"'{dim.name}' has no lengths")
+    check_defined(dim, "dim")
     shape = Shape([*_with_over(dim), dim])
     values: Any = coordinates(shape, shape.rank - 1)
     values = np.ascontiguousarray(np.broadcast_to(values, shape.array_shape))
@@ -403,8 +402,7 @@ def last_frame_position_of_dim(
     array([ 2, -1,  1])
     """
     check_dim(dim)
-    if not dim.is_defined:
-        raise value_error("dim", f"'{dim.name}' has no lengths")
+    check_defined(dim, "dim")
     shape = Shape(dim.over)
     lengths = np.asarray(dim.size if dim.is_static else dim.lengths, np.int64)
     values: Any = (lengths - 1).reshape(shape.array_shape)

@@ -13,7 +13,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.dims.axes import describe, place, places, quote_names
 from varlen.dims.base import make_data
 from varlen.dims.errors import LengthMismatchError, names_itself
-from varlen.dims.make import bind_by_others, check_dims
+from varlen.dims.make import bind_by_others, check_defined, check_dims
 from varlen.dims.ops.pick import (
     bound_to,
     dims_over,
@@ -383,8 +383,7 @@ def _check_split(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim
     bind_by_others(factors)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     for i, dim in enumerate(factors):
-        if not dim.is_defined:
-            raise value_error("dims", f"'{dim.name}' has no lengths")
+        check_defined(dim, "dims")
         if dim in rest or dim in factors[:i]:
             raise value_error(
                 "dims", f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(factors)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim
-from varlen.arguments import as_float
+from varlen.arguments import as_float, as_fraction
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, numbers, widen_halves
 from varlen.dims.axes import places, quote_names
@@ -18,7 +18,7 @@ from varlen.dims.ops.elementwise import rsqrt
 from varlen.dims.ops.reduce import group_dims, order_left
 from varlen.dims.ops.softmax import ungroup
 from varlen.dims.out_shape import check_out_shape
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -232,8 +232,7 @@ class Moments(NamedTuple):
         >>> running.mean.values, running.variance.values
         (array([2.5]), array([1.]))
         """
-        if not 0 <= momentum <= 1:
-            raise value_error("momentum", f"expected a number from 0 to 1, got {momentum}")
+        momentum = as_fraction(momentum, "momentum")
         mask = now.frames > 0
         nearer = [
             where(mask, old + (_detach(new) - old) * momentum, old)
@@ -356,7 +355,7 @@ def batch_norm(
     """
     axes, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
     if statistics is not None and not isinstance(statistics, tuple):
-        raise type_error("statistics", f"expected Moments, got {type(statistics).__name__}")
+        raise instance_error("statistics", "Moments", statistics)
     for operand, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, operand, name)
     numbers(x._values, "x")

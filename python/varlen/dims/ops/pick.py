@@ -16,6 +16,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, quote_names
 from varlen.dims.base import NO_FACTS, make_data
 from varlen.dims.errors import LengthMismatchError
+from varlen.dims.make import check_dim
 from varlen.dims.place import (
     align,
     bound_anew,
@@ -28,7 +29,7 @@ from varlen.dims.place import (
     spread,
 )
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,8 +81,7 @@ def dims_over(dims: Sequence[Dim], extras: Sequence[Dim] = ()) -> list[Dim]:
 
 def _check_over(dim: Any, outer_dims: Sequence[Dim]) -> None:
     """Refuse a dim for a result whose lengths are over a dim that the result's are not."""
-    if type(dim) is not Dim:
-        raise type_error("out_dim", f"expected a Dim, got {dim!r}")
+    check_dim(dim, "out_dim")
     extras = [item for item in dim.over if item not in outer_dims]
     if extras:
         has = f"lengths over {quote_names(list(outer_dims), 'and')}" if outer_dims else "one length"

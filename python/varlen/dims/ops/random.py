@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import as_float
+from varlen.arguments import as_fraction, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -18,7 +18,7 @@ from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import type_error, value_error
+from varlen.errors import dtype_error, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -95,8 +95,7 @@ def random(
     >>> x, x.to_list()
     (Data([batch(2), time(1 to 2)], int64), [[8, 6], [5]])
     """
-    if kind not in _KINDS:
-        raise value_error("kind", f"expected one of {', '.join(_KINDS)}, got {kind!r}")
+    one_of(kind, "kind", _KINDS)
     if kind == "randint" and high is None and sparse_dim is not None:
         high = sparse_dim.max_size()
     if kind == "randint" and high is None:
@@ -250,12 +249,10 @@ def dropout(
     array([[2., 2., 0., 2.],
            [2., 2., 0., 2.]])
     """
-    p = as_float(p, "p")
-    if not 0 <= p <= 1:
-        raise value_error("p", f"expected a number from 0 to 1, got {p}")
+    p = as_fraction(p, "p")
     check_data(x, "x")
     if "float" not in dtype_name(x.dtype):
-        raise type_error("x", f"expected floats, got {x.dtype}")
+        raise dtype_error("x", "floats", x.dtype)
     if not training or p == 0:
         return check_out_shape(x, out_shape)
     shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes, "axes"))))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import NoValue
+from varlen.arguments import NoValue, one_of
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_pairs, from_pairs, is_complex, widen_halves
 from varlen.dims.axes import about_operation, places, quote_names
@@ -98,8 +98,7 @@ def reduce(
     >>> vl.dims.reduce(x, "sum", vl.dims.batch_dim).values
     array([8., 1.])
     """
-    if mode not in _MODES:
-        raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
+    one_of(mode, "mode", _MODES)
     if mode not in ("sum", "mean", "prod") and not is_plain(dtype, overflow):
         raise type_error(
             "overflow" if dtype is None else "dtype",

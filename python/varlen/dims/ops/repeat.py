@@ -96,7 +96,9 @@ def repeat(
         product = dim * int(counts) if out_dim is None else None
     if (often < 0).any():
         i = int((often < 0).argmax())
-        raise value_error("counts", f"{often[i]} at {position_text(shape, i)} is below 0")
+        raise value_error(
+            "counts", f"{often[i]} at {position_text(shape, i)} is below 0", row=i, number=int(often[i])
+        )
     if often.size and int(often.max()) > LARGEST // often.size:
         total = sum(often.tolist())
         if total > LARGEST:

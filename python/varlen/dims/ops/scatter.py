@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.base import check_data, dtype_name, make_data
 from varlen.dims.errors import names_itself
-from varlen.dims.make import check_dim
+from varlen.dims.make import check_defined, check_dim
 from varlen.dims.ops.gather import integers
 from varlen.dims.ops.pick import places_along, position_text, repeat_over, with_facts
 from varlen.dims.ops.reduce import EMPTY
@@ -98,8 +98,7 @@ def scatter(
     check_data(x, "x")
     numbers = integers(indices, "indices")
     check_dim(out_dim, "out_dim")
-    if not out_dim.is_defined:
-        raise value_error("out_dim", f"'{out_dim.name}' has no lengths")
+    check_defined(out_dim, "out_dim")
     x = _repeat_both(x, indices._shape)
     axes = _dims_to_drop(x, indices, out_dim, axis)
     shape = x._shape
@@ -172,7 +171,9 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
             if wrong.any():
                 i = int(wrong.argmax())
                 text = f"{coords[i]} at {position_text(head, i)} is no position of '{dim.name}'"
-                raise index_error("indices", f"{text}, which has {lengths[i]} there", number=int(coords[i]))
+                raise index_error(
+                    "indices", f"{text}, which has {lengths[i]} there", row=i, number=int(coords[i])
+                )
         if places.is_ragged(k):
             rows = places.span(k, k + 1).offsets[rows] + coords
         else:

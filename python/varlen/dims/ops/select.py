@@ -26,7 +26,7 @@ from varlen.dims.ops.pick import (
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import reshape, rows_of, spread
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import error_of, index_error, naming, type_error, value_error
+from varlen.errors import dtype_error, error_of, index_error, naming, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -195,7 +195,7 @@ def masked_scatter(
 def _check_mask(mask: Any) -> None:
     check_data(mask, "mask")
     if dtype_name(mask.dtype) != "bool":
-        raise type_error("mask", f"expected bools, got {mask.dtype}")
+        raise dtype_error("mask", "bools", mask.dtype)
 
 
 def _lines(

@@ -11,6 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import place, places
+from varlen.dims.make import check_dim
 from varlen.dims.ops.amounts import check_lengths, options_of_dims, result_dim
 from varlen.dims.ops.pad import fill_positions
 from varlen.dims.ops.reduce import reduce
@@ -27,7 +28,7 @@ from varlen.dims.place import (
 )
 from varlen.dims.plan_cache import cached_plan
 from varlen.dims.vocabulary import padding_class
-from varlen.errors import overflow_error, type_error, value_error
+from varlen.errors import overflow_error, value_error
 from varlen.levels import equal_lengths
 from varlen.ops.faces.folds import EMPTY as FOLDS
 
@@ -193,8 +194,7 @@ def window(
 
 
 def _size_of(width: Any) -> int:
-    if type(width) is not Dim:
-        raise type_error("width", f"expected a Dim, got {width!r}")
+    check_dim(width, "width")
     if not width.is_defined or width.over:
         raise value_error("width", f"'{width.name}' has no one size")
     return int(width.max_size())

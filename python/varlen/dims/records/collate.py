@@ -12,7 +12,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import is_array, is_tensor
 from varlen.dims.make import from_levels, from_list
 from varlen.dims.place import order_of
-from varlen.errors import error_of, name_item, name_place, type_error, value_error
+from varlen.errors import error_of, instance_error, name_item, name_place, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]]) -> dict[str, Data[Any]]:
     """As `DataSpecs.collate`."""
     if isinstance(samples, Mapping) or not hasattr(samples, "__iter__"):
-        raise type_error("samples", f"expected a list of dicts, got {type(samples).__name__}")
+        raise instance_error("samples", "a list of dicts", samples)
     rows = list(samples)
     for i, sample in enumerate(rows):
         if not isinstance(sample, Mapping):
-            raise type_error(f"samples[{i}]", f"expected a dict, got {type(sample).__name__}")
+            raise instance_error(f"samples[{i}]", "a dict", sample, row=i)
     bound: dict[Dim, Dim] = {}
     result = {}
     for key, spec in specs.items():

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim, Joint
 from varlen._methods import adopt_methods
-from varlen.arguments import as_mapping
+from varlen.arguments import as_mapping, check_key
 from varlen.backends.values import device_of, is_tensor
 from varlen.dims.axes import describe
 from varlen.dims.base import dtype_name
 from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
-from varlen.errors import error_of, type_error
+from varlen.errors import error_of, instance_error
 from varlen.levels import describe_difference
 from varlen.types.device_methods import DeviceMethods
 
@@ -66,10 +66,9 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         self._data: dict[str, Data[Any]] = dict(as_mapping(data, "data", "keys to Data"))
         owners: dict[Dim, tuple[Dim, str]] = {}
         for key, value in self._data.items():
-            if not isinstance(key, str):
-                raise type_error("data", f"keys are strings, got {key!r}")
+            check_key(key, "data")
             if not isinstance(value, Data):
-                raise type_error(f"data[{key!r}]", f"expected a Data, got {type(value).__name__}")
+                raise instance_error(f"data[{key!r}]", "a Data", value)
             for dim in value._shape.dims:
                 other, first = owners.setdefault(dim, (dim, key))
                 if other is not dim:

@@ -14,7 +14,7 @@ from varlen.dims.constructors import batch_dim
 from varlen.dims.make import check_dims, from_levels
 from varlen.dims.place import in_order
 from varlen.dims.records.spec import DataSpec
-from varlen.errors import name_item, name_place, type_error, value_error
+from varlen.errors import instance_error, name_item, name_place, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -45,7 +45,7 @@ def from_joint(joint: Any, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
         }
         base_levels = max((levels for _, levels in columns.values()), key=len, default=())
     else:
-        raise type_error("joint", f"expected a joint dict, got {type(joint).__name__}")
+        raise instance_error("joint", "a joint dict", joint)
     dim_list = level_dims(len(base_levels)) if dims is None else check_dims(dims)
     if len(dim_list) <= len(base_levels):
         raise value_error(

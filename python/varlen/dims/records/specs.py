@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
-from varlen.arguments import as_mapping
+from varlen.arguments import as_mapping, check_key
 from varlen.dims.records.collate import collate
 from varlen.dims.records.data_dict import DataDict, all_dims
 from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
@@ -57,8 +57,7 @@ class DataSpecs(Mapping[str, DataSpec]):
     def __init__(self, specs: Mapping[str, DataSpec | Mapping[str, Any]]) -> None:
         self._specs: dict[str, DataSpec] = {}
         for key, spec in as_mapping(specs, "specs", "keys to what they have").items():
-            if not isinstance(key, str):
-                raise type_error("specs", f"keys are strings, got {key!r}")
+            check_key(key, "specs")
             self._specs[key] = spec if isinstance(spec, DataSpec) else _spec_of(key, spec)
 
     def __getitem__(self, key: str) -> DataSpec:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
-from varlen.errors import as_record, name_place, type_error, value_error
+from varlen.errors import as_record, instance_error, name_place, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import TaskError, as_partitions, engine_of
@@ -129,7 +129,7 @@ def build(
     if not parts:
         raise value_error("partitions", "there are none")
     if make is not None and not callable(make):
-        raise type_error("make", f"expected a function, got {type(make).__name__}")
+        raise instance_error("make", "a function", make)
     with engine_of(engine, partitions, as_int(workers, "workers", 1)) as run:
         given_words = (
             {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")

@@ -97,7 +97,7 @@ def accumulate(
         and isinstance(empty, (int, float, np.number))
         and not target.low <= empty <= target.high
     ):
-        raise value_error("empty", f"{empty} does not fit {target.name}")
+        raise value_error("empty", f"{empty} does not fit {target.name}", number=empty)
     # Sums and products of integers are the same modulo 2 to their bits, whenever they are narrowed.
     rows = values if is_whole else backend.to_dtype(values, dtype)
     result = _run(verb, op, rows, level, options)

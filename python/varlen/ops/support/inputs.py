@@ -14,7 +14,7 @@ from varlen._core import Level, RaggedBase, register
 from varlen.arguments import LARGEST, as_int, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
-from varlen.errors import overflow_error, type_error, value_error
+from varlen.errors import dtype_error, instance_error, overflow_error, type_error, value_error
 from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_level
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, 
 def one_level(ragged: object, argument: str = "ragged") -> Level:
     """The level of a Ragged that has no more than that."""
     if not isinstance(ragged, RaggedBase):
-        raise type_error(argument, f"expected a Ragged, got {type(ragged).__name__}")
+        raise instance_error(argument, "a Ragged", ragged)
     if len(ragged._levels) != 1:
         raise value_error(
             argument,
@@ -188,13 +188,18 @@ def whole_numbers(value: Any, argument: str) -> Any:
     """Integers, int64, from an array or a tensor of such, or from nothing."""
     kind: Any = getattr(value, "dtype", None)
     if is_tensor(value) and value.numel() and (kind.is_floating_point or kind.is_complex):
-        raise type_error(argument, f"expected integers, got {kind}")  # NumPy may have no name for it
+        raise dtype_error(argument, "integers", kind)  # NumPy may have no name for it
     numbers = np.asarray(as_ints(value))
     if numbers.dtype.kind not in "iu" and numbers.size:
-        raise type_error(argument, f"expected integers, got {kind or numbers.dtype}")
+        raise dtype_error(argument, "integers", kind or numbers.dtype)
     if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
         k = int((numbers.reshape(-1) > LARGEST).argmax())
-        raise overflow_error(argument, f"entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
+        raise overflow_error(
+            argument,
+            f"entry {k} is {numbers.reshape(-1)[k]}, beyond int64",
+            row=k,
+            number=int(numbers.reshape(-1)[k]),
+        )
     return numbers.astype(np.int64, copy=False)
 
 
@@ -220,5 +225,5 @@ def as_bools(numbers: object, value: object, argument: str) -> Any:
         return tracing.tensors.as_bools(numbers, argument)
     mask = np.asarray(as_ints(numbers))
     if mask.dtype != np.bool_ and (mask.size or hasattr(value, "dtype")):
-        raise type_error(argument, f"expected bools, got {mask.dtype}")
+        raise dtype_error(argument, "bools", mask.dtype)
     return mask.astype(np.bool_, copy=False)

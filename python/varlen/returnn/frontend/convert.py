@@ -83,7 +83,9 @@ def convert_to_tensor(
     if dims is None:
         dims = [Dim(size, name=f"{name or 'const'}_dim{k}") for k, size in enumerate(array.shape)]
     if type(value) is int and dtype == INT and not -(2**31) <= value < 2**31:
-        raise overflow_error("value", f"{value} does not fit {INT}, the dtype of ints", "pass dtype='int64'")
+        raise overflow_error(
+            "value", f"{value} does not fit {INT}, the dtype of ints", "pass dtype='int64'", number=value
+        )
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
     data = Data.from_padded(array, dims, name=name, dtype=dtype, **facts)
     return on_device(data, None if keep_scalar_on_cpu and not data.ndim else device)

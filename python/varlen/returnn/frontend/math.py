@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from varlen import dims
+from varlen.arguments import one_of
 from varlen.dims import Data, Dim
 from varlen.dims.records.spec import dtype_name
-from varlen.errors import value_error
 from varlen.returnn.frontend.convert import convert_to_tensor
 from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
@@ -31,8 +31,7 @@ _COMPARED |= {symbol: symbol for symbol in _COMPARED.values()}
 def _combine(
     kinds: dict[str, str], a: Any, kind: str, b: Any, allow_broadcast_all_sources: bool | None, dim_order: Any
 ) -> Tensor:
-    if kind not in kinds:
-        raise value_error("kind", f"expected one of {', '.join(kinds)}, got {kind!r}")
+    one_of(kind, "kind", tuple(kinds))
     result = dims.combine(kinds[kind], a, b, broadcast=bool(allow_broadcast_all_sources))
     if dim_order is not None:
         front = [dim for dim in dim_order if dim in result.dims]

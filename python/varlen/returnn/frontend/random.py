@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import dims as _dims
+from varlen.arguments import one_of
 from varlen.dims import Data, Dim
 from varlen.dims.base import dtype_name
 from varlen.errors import value_error
@@ -104,10 +105,7 @@ def random(
         check_operand(maxval, "maxval")
     if like is not None:
         check_tensor(like, "like")
-    if distribution not in _DISTRIBUTIONS:
-        raise value_error(
-            "distribution", f"expected one of {', '.join(_DISTRIBUTIONS)}, got {distribution!r}"
-        )
+    one_of(distribution, "distribution", _DISTRIBUTIONS)
     for word, value in (("explicit_state", explicit_state), ("out", out)):
         if value is not None:
             raise value_error(word, "expected None: no state is kept, and no tensor is filled", "pass seed=")
