@@ -21,6 +21,7 @@ from varlen.errors import (
 )
 
 LARGEST = 2**63 - 1
+MOST_THREADS = 256  # as many as the core has at most
 
 
 def option_error(name: object, rest: str = "", advice: str = "") -> TypeError:
@@ -49,6 +50,14 @@ def as_int(value: object, argument: str, minimum: int = 0, maximum: int | None =
         raise value_error(argument, f"expected at least {minimum}, got {number}", number=number)
     if maximum is not None and number > maximum:
         raise overflow_error(argument, f"{number} does not fit 63 bits", number=number)
+    return number
+
+
+def as_few(value: Any, argument: str, maximum: int, minimum: int = 0) -> int:
+    """An int of what costs memory or a thread each."""
+    number = as_int(value, argument, minimum)
+    if number > maximum:
+        raise value_error(argument, f"expected at most {maximum}, got {number}", number=number)
     return number
 
 
@@ -235,8 +244,15 @@ def as_list(value: Any, argument: str, what: str) -> list[Any]:
     return list(value)
 
 
+def vocabularies_of(vocabularies: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
+    """The words of each key."""
+    tables = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
+    return {key: words_of(key, words) for key, words in tables.items()}
+
+
 def words_of(key: str, words: object) -> list[str]:
     """A vocabulary: strings, none of them twice."""
+    check_key(key, "vocabularies")
     result = as_list(words, f"vocabularies of {key!r}", "words")
     for i, word in enumerate(result):
         if not isinstance(word, str):

@@ -59,17 +59,21 @@ def same_levels(a: Levels, b: Levels) -> bool:
 
 def describe_difference(a: Levels, b: Levels, first: int = 0) -> str:
     """The text of errors about two nestings: where they differ first. Levels are counted from `first`."""
+    return find_difference(a, b, first)[0]
+
+
+def find_difference(a: Levels, b: Levels, first: int = 0) -> tuple[str, int | None]:
+    """Where two nestings differ first, in words, and the sequence, where it is one."""
     if len(a) != len(b):
-        return f"one has {len(a)} levels, the other {len(b)}"
+        return f"one has {len(a)} levels, the other {len(b)}", None
     for d, (x, y) in enumerate(zip(a, b, strict=True), first):
         if len(x) != len(y):
-            return f"level {d} has {len(x)} sequences in one and {len(y)} in the other"
+            return f"level {d} has {len(x)} sequences in one and {len(y)} in the other", None
         if x != y:
             i = int((x.lengths != y.lengths).argmax())
-            return (
-                f"sequence {i} of level {d} has length {x.lengths[i]} in one and {y.lengths[i]} in the other"
-            )
-    return "they do not differ"
+            text = f"sequence {i} of level {d} has length {x.lengths[i]} in one and {y.lengths[i]}"
+            return f"{text} in the other", i
+    return "they do not differ", None
 
 
 def flatten_levels(levels: Levels) -> Level:
@@ -255,4 +259,5 @@ def check_nest(nest: Levels, expected: Levels, argument: str) -> None:
     """Refuse an argument whose levels are others."""
     if not same_levels(nest, expected):
         verb = "nest" if argument.endswith("s") else "nests"
-        raise value_error(argument, f"{verb} differently: {describe_difference(expected, nest)}")
+        text, row = find_difference(nest, expected)
+        raise value_error(argument, f"{verb} differently: {text}", row=row)

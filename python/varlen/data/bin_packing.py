@@ -111,7 +111,7 @@ class BinPacking(Sampler):
             row = int(np.argmax(is_over))
             fault = f"row {row} has {self.lengths[row]} tokens, over size={size}"
             advice = "give max_len, or too_long='skip' or 'split'"
-            raise value_error("lengths", fault, advice)
+            raise value_error("lengths", fault, advice, row=row, number=int(self.lengths[row]))
         # Of every piece of a row that is split: its row, and where in the row it begins. Then `lengths` are
         # those of the pieces, and the batches of `_deal` have numbers of pieces.
         self._piece_rows: Ints | None = None

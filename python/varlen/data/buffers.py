@@ -12,6 +12,7 @@ from varlen.errors import type_error, value_error
 __all__ = ["Buffers"]
 
 _PAGE = 4096
+_MOST_SLACK = 1000
 
 
 class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
@@ -40,8 +41,8 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
         super().__init__()
         if not isinstance(slack, (int, float)):
             raise type_error("slack", f"expected a number, got {slack!r}")
-        if not 0 <= slack < float("inf"):
-            raise value_error("slack", f"expected at least 0, got {slack}")
+        if not 0 <= slack <= _MOST_SLACK:
+            raise value_error("slack", f"expected 0 to {_MOST_SLACK}, got {slack}", number=slack)
         self.slack = slack
 
     def grow(self, name: str, dtype: np.dtype, count: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
-from varlen.arguments import as_bool, as_int, as_shuffle
+from varlen.arguments import MOST_THREADS, as_bool, as_few, as_int, as_shuffle
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
@@ -18,7 +18,7 @@ from varlen.data.devices.loader import prefetch_to
 from varlen.data.devices.staging import Ring
 from varlen.data.options import BatchOptions
 from varlen.data.plan import SeedLike
-from varlen.data.prefetch import Prefetcher
+from varlen.data.prefetch import MOST_BATCHES, Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
 from varlen.data.transport import raise_in_worker
@@ -88,7 +88,7 @@ class Epoch(Generic[ArrayT]):
                 f"the sampler was made for {batches._row_count} rows, but the dataset has {len(dataset)}",
                 "make a sampler for this dataset, or select() rows from it first",
             )
-        prefetch = as_int(prefetch, "prefetch")
+        prefetch = as_few(prefetch, "prefetch", MOST_BATCHES)
         epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
             seed = as_int(seed, "seed", maximum=None)
@@ -96,7 +96,10 @@ class Epoch(Generic[ArrayT]):
             raise type_error("seed", f"expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
         self._seed, self._epoch, self._prefetch = seed, epoch, prefetch
-        self._progress, self._threads = as_bool(progress, "progress"), as_int(threads, "threads", 1)
+        self._progress, self._threads = (
+            as_bool(progress, "progress"),
+            as_few(threads, "threads", MOST_THREADS, 1),
+        )
         if self._threads > max(prefetch, 1):
             raise value_error("threads", f"expected 1 to prefetch={prefetch}, got {threads}")
         if batch_size is not None:

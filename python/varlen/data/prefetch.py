@@ -8,11 +8,14 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from varlen.arguments import as_int
+from varlen.arguments import MOST_THREADS, as_few
 from varlen.data.buffers import Buffers
 from varlen.errors import instance_error, value_error
 
 __all__ = ["Prefetcher"]
+
+# As many wait at most: each holds memory.
+MOST_BATCHES = 2**20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -164,7 +167,8 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
             raise instance_error("make", "a function", make)
         if not hasattr(items, "__iter__"):
             raise instance_error("items", "an iterable", items)
-        depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
+        depth = as_few(depth, "depth", MOST_BATCHES, 1)
+        threads = as_few(threads, "threads", MOST_THREADS)
         if not 1 <= threads <= depth:
             raise value_error("threads", f"expected 1 to depth={depth}, got {threads}")
         self._state: _SharedState[Item, Result] = _SharedState(make, items, depth)

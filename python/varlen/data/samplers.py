@@ -256,6 +256,7 @@ class TokenBudget(Sampler):
                 f"row {row} has {self.lengths[row]} tokens, over max_tokens={max_tokens}",
                 "give max_len, or too_long='alone' or 'skip'",
                 row=row,
+                number=int(self.lengths[row]),
             )
         self._rows: Ints = np.flatnonzero(~is_over) if too_long == "skip" else np.arange(len(self.lengths))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, check_key, new_words, refuse_mask, words_of
+from varlen.arguments import as_dtype, as_int, check_key, new_words, refuse_mask, vocabularies_of
 from varlen.errors import as_record, error_of, instance_error, row_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.row_ids import row_ids_error
@@ -60,7 +60,7 @@ class ColumnOptions:
         }
         self.trailing_dims = {key: len(sizes) for key, sizes in self.trailing.items()}
         self.row_ids = row_ids
-        self.vocabularies = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
+        self.vocabularies = vocabularies_of(vocabularies)
 
 
 def _check_dtype(key: str, dtype: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen.arguments import as_ids
-from varlen.errors import error_of, value_error
+from varlen.errors import error_of, instance_error, value_error
 
 __all__ = ["RowIds"]
 
@@ -19,6 +19,13 @@ Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 def ids_error(rows: str = "these rows") -> ValueError:
     """An error about rows that nothing identifies."""
     return value_error("ids", f"{rows} have no ids", "name their key with row_ids=")
+
+
+def check_row_ids(row_ids: Any) -> str | None:
+    """The name of a key, or None."""
+    if not isinstance(row_ids, (str, type(None))):
+        raise instance_error("row_ids", "the name of a key", row_ids)
+    return row_ids
 
 
 def row_ids_error(name: object) -> ValueError:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_mapping, new_words, refuse_mask, words_of
+from varlen.arguments import as_bool, as_mapping, new_words, refuse_mask, vocabularies_of
 from varlen.errors import naming, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
@@ -108,11 +108,7 @@ def save(
         arrays[name] = little_endian(store(bare, array, words))
         if bare in words:
             arrays[name] = arrays[name].astype(id_dtype(len(words[bare])))
-    given_words = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
-    lists = {
-        **{key: list(w) for key, w in words.items()},
-        **{key: words_of(key, w) for key, w in given_words.items()},
-    }
+    lists = {key: list(w) for key, w in words.items()} | vocabularies_of(vocabularies)
     _check(arrays, lists, row_ids, words)
     fields = {split_name(name)[1]: a.dtype for name, a in inputs.items() if a.dtype.kind in "mM"}
     fields = {

@@ -317,13 +317,18 @@ def encode_metadata(
                 "header holds",
                 "store ids, and the strings in a file of their own",
             )
-    for key, value in as_mapping(extra or {}, "metadata", "strings to strings").items():
+    return out | check_metadata(extra)
+
+
+def check_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
+    """What users say in a header beside the metadata of ours."""
+    texts = {} if metadata is None else dict(as_mapping(metadata, "metadata", "keys to strings"))
+    for key, value in texts.items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise type_error("metadata", f"expected strings, got {key!r}: {value!r}")
-        if key in out or key.startswith("varlen."):
+        if key == "format" or key.startswith("varlen."):
             raise value_error("metadata", f"{key!r} is a key of varlen's own")
-        out[key] = value
-    return out
+    return texts
 
 
 def id_dtype(words: int) -> np.dtype:

@@ -11,13 +11,14 @@ import numpy as np
 
 from varlen import _core
 from varlen._methods import adopt_methods
-from varlen.arguments import as_int, dtypes_of, option_error
+from varlen.arguments import as_int, dtypes_of, option_error, vocabularies_of
 from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.file_counts import read_all_written
 from varlen.io.pieces import Piece, as_piece
-from varlen.io.schema import Field
+from varlen.io.row_ids import check_row_ids
+from varlen.io.schema import Field, check_metadata
 from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.urls import local_path
 from varlen.io.writer import Writer
@@ -69,6 +70,9 @@ class ShardWriter(atomic.AtomicWriter):
             if name not in _OPTIONS:
                 raise option_error(name, advice=f"the options are {', '.join(_OPTIONS)}")
         self._schema = dtypes_of(options.get("schema"))
+        check_row_ids(options.get("row_ids"))
+        check_metadata(options.get("metadata"))
+        vocabularies_of(options.get("vocabularies"))
         self.path = os.path.abspath(local_path(folder))
         self.rows = 0
         self._made_folder = not os.path.isdir(self.path)

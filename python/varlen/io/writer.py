@@ -14,11 +14,10 @@ from varlen.arguments import (
     PADDING,
     as_bool,
     as_dtype,
-    as_mapping,
     check_schema_keys,
     dtypes_of,
     new_words,
-    words_of,
+    vocabularies_of,
 )
 from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
@@ -35,17 +34,13 @@ from varlen.io.dtypes import (
 from varlen.io.file_counts import read_written
 from varlen.io.intent import Schema, plain_columns
 from varlen.io.pieces import Piece, as_piece
-from varlen.io.row_ids import row_ids_error
+from varlen.io.row_ids import check_row_ids, row_ids_error
 from varlen.io.save import Entry, data_order, header_bytes
-from varlen.io.schema import Field, encode_metadata, store
+from varlen.io.schema import Field, check_metadata, encode_metadata, store
 
 __all__ = ["Writer"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype]
-
-
-def _mapping_or_empty(value: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
-    return {} if value is None else as_mapping(value, argument, f"keys to {what}")
 
 
 def ids_of(value: Any) -> np.dtype | None:
@@ -157,15 +152,14 @@ class Writer(atomic.AtomicWriter):
         self._schema_dtypes = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
         self._widen = widen
         self._narrow = narrow
-        self._row_ids = row_ids
+        self._row_ids = check_row_ids(row_ids)
         self._padding_id = as_bool(padding_id, "padding_id")
         self._durable = durable
-        self._metadata = dict(_mapping_or_empty(metadata, "metadata", "strings"))
+        self._metadata = check_metadata(metadata)
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
         self._words = {
-            n: {word: i for i, word in enumerate(words_of(n, words))}
-            for n, words in _mapping_or_empty(vocabularies, "vocabularies", "words").items()
+            n: {word: i for i, word in enumerate(words)} for n, words in vocabularies_of(vocabularies).items()
         }
         self._given_words = set(self._words)  # keys whose bare integers are ids
         self._columns: dict[str, _Column] | None = None

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from doors import INTEGERS, NAN, ODD, OUTPUTS, WHOLE, doors, masked, refuses
+from varlen import data
 from varlen.data import Buffers, Collate, Dataset, LengthBuckets, Prefetcher, TokenBudget, collate
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 from varlen.types import Ragged
@@ -250,8 +251,8 @@ def test_epochs_name_what_does_not_fit(options, error, text):
         (lambda: Prefetcher(None, [1]), TypeError, "make: expected a function, got NoneType"),
         (lambda: Prefetcher(print, None), TypeError, "items: expected an iterable, got NoneType"),
         (lambda: Prefetcher(print, [1], threads=3), ValueError, "threads: expected 1 to depth=2, got 3"),
-        (lambda: Buffers(-1), ValueError, "slack: expected at least 0, got -1"),
-        (lambda: Buffers(float("inf")), ValueError, "slack: expected at least 0, got inf"),
+        (lambda: Buffers(-1), ValueError, "slack: expected 0 to 1000, got -1"),
+        (lambda: Buffers(float("inf")), ValueError, "slack: expected 0 to 1000, got inf"),
         (lambda: Buffers("a"), TypeError, "slack: expected a number, got 'a'"),
         (lambda: LengthBuckets([1], 1, buckets=[NAN]), ValueError, "buckets: expected lengths, got nan"),
         (lambda: LengthBuckets([1], 1, buckets=["a"]), TypeError, "buckets: expected lengths, got dtype <U1"),
@@ -391,3 +392,27 @@ def test_samplers_take_what_has_lengths(ds):
         assert list(LengthBuckets(given, 3, shuffle=False)) == want
     flat = Dataset(Joint({"s": [1, 2]}))
     refuses(lambda x: TokenBudget(x, 4), flat, ValueError, "lengths: every key has dim 0, so rows")
+
+
+MANY = {
+    "threads of a loader": (
+        lambda ds: data.Loader(ds, 1, prefetch=2**19, threads=2**18),
+        "threads",
+    ),
+    "batches of a loader": (lambda ds: data.Loader(ds, 1, prefetch=2**40), "prefetch"),
+    "threads of a prefetcher": (lambda ds: Prefetcher(len, ds, depth=2**19, threads=2**18), "threads"),
+    "batches of a prefetcher": (lambda ds: Prefetcher(len, ds, depth=2**40), "depth"),
+    "slack of buffers": (lambda ds: Buffers(slack=1e300), "slack"),
+    "ranks of a loop": (lambda ds: data.check_loop(len, ds, ranks=[2**40]), "ranks"),
+    "workers of a loop": (lambda ds: data.check_loop(len, ds, workers=[2**40]), "workers"),
+}
+
+
+@pytest.mark.parametrize(("call", "argument"), MANY.values(), ids=MANY)
+def test_more_threads_or_batches_than_fit_are_refused(call, argument, tmp_path):
+    path = tmp_path / "a.nrt"
+    Joint({"x": [[1, 2], [3]]}).save(path)
+    with pytest.raises(ValueError, match=f"^{argument}: expected (at most|0 to) ") as raised:
+        call(data.open(path))
+    assert raised.value.argument == argument
+    assert raised.value.number > 1000

@@ -1,6 +1,7 @@
 """The doors of files and writers: what cannot be read again is not written, and the old file stays."""
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_what_cannot_be_read_again_is_not_saved(folder, entries, error, text):
         ({"vocabularies": {"a": ["x"]}}, ValueError, "vocabularies: key 'a' holds ids 0 to 2, for 1 strings"),
         ({"row_ids": "z"}, ValueError, "row_ids: 'z' is not a key of dim 0"),
         ({"row_ids": 3}, ValueError, "row_ids: 3 is not a key of dim 0"),
-        ({"metadata": ["a"]}, TypeError, "metadata: expected a dict from strings to strings, got list"),
+        ({"metadata": ["a"]}, TypeError, "metadata: expected a dict from keys to strings, got list"),
         ({"metadata": {"a": 1}}, TypeError, "metadata: expected strings, got 'a': 1"),
         ({"metadata": {"varlen.x": "1"}}, ValueError, "metadata: 'varlen.x' is a key of varlen's own"),
     ],
@@ -229,3 +230,34 @@ def test_shards_do_not_mix_with_files_that_are_there(folder):
     ):
         writer.append(3)
     assert sorted(os.listdir(folder)) == ["a.nrt"]
+
+
+KEYS = {
+    "vocabularies": ({"vocabularies": {1: ["a"]}}, "vocabularies: keys are strings, got 1"),
+    "metadata": ({"metadata": {1: "a"}}, "metadata: expected strings, got 1: 'a'"),
+    "row_ids": ({"row_ids": 1}, "row_ids: "),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), KEYS.values(), ids=KEYS)
+def test_keys_that_are_no_strings_are_refused_before_anything_is_written(options, text, tmp_path):
+    rows = {"dim0/x": np.arange(2)}
+    doors = {
+        "Writer": lambda: io.Writer(tmp_path / "a.nrt", **options),
+        "ShardWriter": lambda: io.ShardWriter(tmp_path / "shards", 3, **options),
+        "save": lambda: io.save(tmp_path / "a.nrt", rows, **options),
+    }
+    if "metadata" not in options:
+        doors["build"] = lambda: io.build([0], lambda part: rows, tmp_path / "built", **options)
+    if "vocabularies" in options:
+        doors["joint dict"] = lambda: Joint({"x": [[1]]}, **options)
+    for door in doors.values():
+        with pytest.raises((TypeError, ValueError), match=f"^{re.escape(text)}"):
+            door()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_build_has_a_limit_of_workers(tmp_path):
+    with pytest.raises(ValueError, match=r"^workers: expected at most 1024, got "):
+        io.build([0], len, tmp_path / "built", workers=2**40)
+    assert not list(tmp_path.iterdir())

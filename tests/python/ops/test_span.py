@@ -253,7 +253,7 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
         (
             lambda: ops.backprop_spans(vl.Ragged([1.0, 2.0], [[2], [2, 0]]), AT, [5]),
             ValueError,
-            "dY: nests differently: sequence 0 of level 1 has length 1 in one and 2 in the other",
+            "dY: nests differently: sequence 0 of level 1 has length 2 in one and 1 in the other",
         ),
         (lambda: ops.align(R, [[0]]), TypeError, "alignment: expected a Ragged, got list"),
         (lambda: ops.align(R, vl.Ragged([0.0], [1, 0, 0])), TypeError, "alignment: expected integers"),

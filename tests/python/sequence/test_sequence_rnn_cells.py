@@ -174,7 +174,7 @@ def test_states_may_widen_where_they_start():
         (
             lambda: BACK(vl.Ragged(Y.values, [1, 3, 2])),
             ValueError,
-            "d_outputs: nests differently: sequence 0",
+            "d_outputs: nest differently: sequence 0",
         ),
         (lambda: BACK(Y.values), TypeError, "d_outputs: expected a Ragged, got ndarray"),
         (lambda: BACK(Y, H[:, :1]), ValueError, r"d_last: has rows of shape \(1,\), expected"),

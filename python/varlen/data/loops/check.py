@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.arguments import as_bool, as_float, as_int, as_list, one_of
+from varlen.arguments import as_bool, as_few, as_float, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.dataset import Dataset
 from varlen.data.loops.report import KINDS, LoopReport, has_few_orders, judge, rows_seen
@@ -19,6 +19,8 @@ __all__ = ["check_loop"]
 
 #: Of an epoch whose rows nobody says.
 _MOST_BATCHES = 200_000
+# Of one run; each is an interpreter of its own.
+_MOST_PROCESSES = 256
 
 
 def check_loop(
@@ -96,8 +98,8 @@ def check_loop(
         raise instance_error("make_loop", "a function of rank, ranks and workers", make_loop)
     if rows is not None and not isinstance(rows, str) and not callable(rows):
         raise instance_error("rows", "a key or a function", rows)
-    counts = [as_int(n, "ranks", 1) for n in as_list(ranks, "ranks", "numbers")]
-    numbers = [as_int(n, "workers") for n in as_list(workers, "workers", "numbers")]
+    counts = [as_few(n, "ranks", _MOST_PROCESSES, 1) for n in as_list(ranks, "ranks", "numbers")]
+    numbers = [as_few(n, "workers", _MOST_PROCESSES) for n in as_list(workers, "workers", "numbers")]
     for kind in as_list(allow, "allow", "kinds of findings"):
         one_of(kind, "allow", KINDS)
     stop_batch = None if resume_after is None else as_int(resume_after, "resume_after")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
+from varlen.arguments import as_bool, as_few, dtypes_of, vocabularies_of
 from varlen.errors import as_record, instance_error, name_place, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
@@ -31,11 +31,16 @@ from varlen.io.building.folder import (
 from varlen.io.file import File, open_file
 from varlen.io.file_counts import read_all_written
 from varlen.io.intent import Schema
+from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import Field, id_dtype
 from varlen.io.shard_index import Shard as Listed
 from varlen.io.shard_set import ShardSet, open_shards
 
 __all__ = ["build"]
+
+
+# Each is an interpreter of its own.
+_MOST_WORKERS = 1024
 
 
 def build(
@@ -130,16 +135,13 @@ def build(
         raise value_error("partitions", "there are none")
     if make is not None and not callable(make):
         raise instance_error("make", "a function", make)
-    with engine_of(engine, partitions, as_int(workers, "workers", 1)) as run:
-        given_words = (
-            {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
-        )
-        words = {name: tuple(words_of(name, word_list)) for name, word_list in given_words.items()}
+    with engine_of(engine, partitions, as_few(workers, "workers", _MOST_WORKERS, 1)) as run:
+        words = {name: tuple(word_list) for name, word_list in vocabularies_of(vocabularies).items()}
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
         options = {
             "schema": schema if isinstance(schema, Schema) else dtypes_of(schema),
             "vocabularies": words,
-            "row_ids": row_ids,
+            "row_ids": check_row_ids(row_ids),
             "durable": durable,
             "padding_id": as_bool(padding_id, "padding_id"),
         }

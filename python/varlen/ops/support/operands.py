@@ -12,7 +12,7 @@ from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import broadcast_rows, one_device
 from varlen.errors import name_item, value_error
-from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
+from varlen.levels import Levels, find_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,8 +48,8 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
         rows, depth = x._values, len(x._levels)
         one_device(rows, "operand", model._values, "another operand")
         if x is not model and not same_levels(x._levels, model._levels[:depth]):
-            difference = describe_difference(model._levels[:depth], x._levels)
-            raise value_error("", f"the containers nest differently: {difference}")
+            difference, row = find_difference(model._levels[:depth], x._levels)
+            raise value_error("", f"the containers nest differently: {difference}", row=row)
         if x is not model:
             _check_rows(rows.shape[1:], model, "rows of shape")
         if depth == len(model._levels) and rows.ndim == row_ndim + 1:
