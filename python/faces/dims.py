@@ -63,7 +63,7 @@ RUNNING = (
             "the same in that one are added.",
             "exclusive": "Leave the number itself out: the first position holds 0.",
             "reverse": "From the last position of each row to the first.",
-            "out_shape": "The expected dims.",
+            "out_shape": "The dims that the result must have; None skips the check.",
             "dtype, overflow": "As those of `reduce`.",
         },
         raises={
@@ -147,7 +147,7 @@ SOFTMAX = (
             "x": "Numbers.",
             "axis": "The dims over which they sum to one.",
             "scale": "What numbers are multiplied by first; one over a temperature.",
-            "out_shape": "The expected dims.",
+            "out_shape": "The dims that the result must have; None skips the check.",
         },
         {"ValueError": "A scale that is not above zero.", "IndexError": "There is no such dim."},
         "As RETURNN's `softmax`, without a mask: there is no padding.",
@@ -203,7 +203,7 @@ def _constant(
             {
                 "x": "A Data whose dims, kind of array, device and dtype are taken.",
                 "dtype": "That of `x` if nothing is said.",
-                "out_shape": "The expected dims.",
+                "out_shape": "The dims that the result must have; None skips the check.",
             }
             if name == "zeros"
             else {"x, dtype, out_shape": "As those of `zeros_like`."},
@@ -223,7 +223,7 @@ CONSTANTS = (
             "dims": "With lengths, in any order; each with what it is over.",
             "dtype": "That of `like` if nothing is said, float64 without.",
             "like": "A Data that gives the kind of array, device and dtype.",
-            "out_shape": "The expected dims.",
+            "out_shape": "The dims that the result must have; None skips the check.",
         },
         {
             "ValueError": "Dims without lengths, a dim twice, or one without what it is over.",

@@ -149,7 +149,7 @@ def data_method(verb: Verb) -> str:
             "empty",
             f"The result for no positions, by default {_empty_position_text(verb)}; None raises an error.",
         ),
-        ("out_shape", "The expected dims."),
+        ("out_shape", "The dims that the result must have; None skips the check."),
         *((argument.name, argument.text) for argument in options),
     ]
     sections = [

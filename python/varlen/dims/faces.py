@@ -504,7 +504,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default 0; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
         dtype
             The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
@@ -543,7 +543,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default NaN; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
         dtype
             The dtype of accumulator and result. For an integer dtype values are converted to it first, and
             the mean is truncated.
@@ -580,7 +580,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default 1; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
         dtype
             The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
@@ -619,7 +619,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default -inf, of no integers an error; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -653,7 +653,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default inf, of no integers an error; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -687,7 +687,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default -1; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -721,7 +721,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default -1; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -755,7 +755,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default False; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -789,7 +789,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default True; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -823,7 +823,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default 0; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -857,7 +857,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default NaN; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -891,7 +891,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default NaN; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -925,7 +925,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default -inf; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -959,7 +959,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default an error; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------
@@ -993,7 +993,7 @@ class DeclaredMethods(Generic[ArrayT]):
         empty
             The result for no positions, by default an error; None raises an error.
         out_shape
-            The expected dims.
+            The dims that the result must have; None skips the check.
 
         Returns
         -------

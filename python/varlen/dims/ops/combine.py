@@ -100,14 +100,14 @@ def combine(
         "minimum", "logical_and", "logical_or", "logaddexp", "squared_difference", or the name of one of
         these, as "add".
     *operands
-        Data or numbers; more than two are combined from the left.
+        Data or numbers. More than two are combined from the left.
     order
-        All dims of the result, in the order that it shows; those of the first operand if nothing is said,
-        then the new ones of the next.
+        All dims of the result, in their order. By default those of the first operand, then those that each
+        next operand adds.
     broadcast
-        Whether the result may have more dims than any operand.
+        If True, the result may have more dims than any operand.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -293,13 +293,13 @@ def where(
     Parameters
     ----------
     condition
-        Bools.
+        Bools: True takes from `a`, False from `b`.
     a, b
         Data or numbers.
     broadcast
-        Whether the result may have more dims than any of the three.
+        If True, the result may have more dims than any of the three.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -365,11 +365,11 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     Parameters
     ----------
     data
-        What is repeated.
+        Values of any dtype, which are repeated.
     dim
-        A Dim that it does not have, with its lengths; what it is over is added as well.
+        A Dim with lengths that `data` lacks. Dims that its lengths depend on are added too.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -40,12 +40,11 @@ def concat(
     *parts
         Pairs of a Data and one of its dims. The other dims are the same in all, in any order.
     out_dim
-        The dim of the result under another name; one without lengths gets them. Else it is the sum of the
-        dims: p + q.
+        The Dim of the result; without lengths, it receives them. By default the sum of the dims: p + q.
     broadcast
-        Whether a part is repeated over dims that it lacks.
+        If True, a part is repeated over dims that it lacks.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -309,12 +308,12 @@ def split(
     x
         Values of any dtype.
     axis
-        The dim that is cut.
+        The dim to split.
     dims
-        A Dim for each piece; their lengths add up to those of the dim in each row. One may have none, and
-        gets what is left.
+        A Dim for each piece. Their lengths add up to those of `axis` in each row. One may lack lengths and
+        receives the rest.
     out_shapes
-        The dims that are expected, of each piece.
+        For each piece, the dims that it must have; None skips the check.
 
     Returns
     -------
@@ -391,11 +390,11 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     Parameters
     ----------
     xs
-        At least one; all have the same dims, in any order, with the same lengths.
+        One Data or more, with the same dims and lengths, in any order.
     dim
-        The new Dim, of as many positions; a new one called "stack" if nothing is said.
+        The new Dim, with one position for each Data. By default a new Dim named "stack".
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -36,11 +36,11 @@ def conv_out_dim(
     filter
         The filter's size, or a Dim of it.
     stride
-        How far apart the places of the filter are.
+        The distance between two placements of the filter, in positions.
     dilation
-        How far apart the positions are that one place reads.
+        The distance between two taps of the filter, in positions.
     padding
-        "same", "valid", or how many positions more there are at both ends.
+        "same", "valid", or the number of positions added at both ends.
 
     Returns
     -------
@@ -98,25 +98,24 @@ def conv1d(
     axis
         The dim that the filter goes along. Other dims of `x` stay.
     in_dim
-        The channels that come in.
+        The input channels.
     out_dim
-        The channels that go out; may equal `in_dim`.
+        The output channels; may equal `in_dim`.
     stride
-        How far apart the places of the filter are.
+        The distance between two placements of the filter, in positions.
     dilation
-        How far apart the positions are that one place reads.
+        The distance between two taps of the filter, in positions.
     padding
-        "valid": the filter stays in the row. "same": it is centred on every `stride`-th position; 0 stands
-        where it reaches out. An int: so many zeros at both ends of the row.
+        "valid": the filter stays inside the row. "same": it is centred on every `stride`-th position, and
+        reads 0 outside the row. An int: the number of zeros added at both ends of the row.
     groups
-        Channels are cut into so many runs, each of which sees its own only.
+        The number of groups of channels; each output group reads only its own input group.
     bias
-        A number for each of `out_dim`, added at the end.
+        A Data over `out_dim`, added to the result. By default nothing is added.
     out_spatial_dim
-        The dim of the result under another name; one without lengths gets them. Else it is what
-        `conv_out_dim` says.
+        The Dim of the result; without lengths, it receives them. By default the result of `conv_out_dim`.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -185,18 +184,18 @@ def transposed_conv1d(
     axis
         The dim that grows.
     in_dim, out_dim
-        The channels that come in and go out.
+        The input and output channels.
     stride
-        How far apart copies of the filter are.
+        The distance between two copies of the filter, in positions.
     padding
         "valid": whole filters stay. "same": each row is `stride` times as long, cut at both ends.
     bias
-        A number for each of `out_dim`, added at the end.
+        A Data over `out_dim`, added to the result. By default nothing is added.
     out_spatial_dim
-        The dim of the result under another name; one without lengths gets them. Else it is dim * stride for
-        "same", and dim * stride + (size - stride) for "valid".
+        The Dim of the result; without lengths, it receives them. By default dim * stride for "same", and dim
+        * stride + (size - stride) for "valid".
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

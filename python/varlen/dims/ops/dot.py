@@ -41,10 +41,10 @@ def dot(
     a, b
         Numbers.
     reduce
-        The dims that are summed: of fixed size, of any lengths, or both. One that only one operand has is
-        summed there. Of a matrix with one dim twice it is the one of greater `match_priority`.
+        The dims to sum over, with a fixed size or with lengths. A dim that only one operand has is summed
+        there. If an operand has a dim twice, the one of greater `match_priority` is summed.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

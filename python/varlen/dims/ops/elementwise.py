@@ -127,9 +127,9 @@ def clip_by_value(
     x
         Numbers.
     least, greatest
-        Numbers or Data; where the least is above the greatest, the result is the greatest.
+        The bounds: numbers or Data. Where `least` exceeds `greatest`, the result is `greatest`.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

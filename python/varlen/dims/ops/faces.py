@@ -39,7 +39,7 @@ def cumsum(
     reverse
         From the last position of each row to the first.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
     dtype, overflow
         As those of `reduce`.
 
@@ -192,7 +192,7 @@ def softmax(
     scale
         What numbers are multiplied by first; one over a temperature.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def zeros(
     like
         A Data that gives the kind of array, device and dtype.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -299,7 +299,7 @@ def zeros_like(
     dtype
         That of `x` if nothing is said.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -39,13 +39,14 @@ def gather(
     x
         Any values.
     indices
-        Integers, the positions on `axis` that are taken. Dims that `x` has too, but for `axis`, are paired.
+        Integers: the positions on `axis` to take. Dims other than `axis` that `x` shares are paired.
     axis
-        The dim of `x` that goes; the `sparse_dim` of the indices if nothing is said.
+        The dim of `x` that the indices replace. By default the `sparse_dim` of the indices.
     clip
-        Whether an index below 0 gives the first position of its row, and one behind the row its last.
+        If True, an index below 0 takes the first position of its row, and an index beyond the row takes the
+        last.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -45,16 +45,16 @@ def cross_entropy(
     estimated
         Floats over the classes.
     target
-        Integers: the class at each position; or, where it has the dim of the classes itself, how much of
-        each.
+        Integers: the class at each position. If it has the dim of the classes, its numbers are the share of
+        each class.
     axis
-        The classes: a dim of fixed size, or one whose lengths differ, as where an input is pointed at.
+        The dim of the classes, with a fixed size or with lengths, as in a pointer network.
     estimated_type
-        What is given: "logits", "probs" or "log-probs".
+        The kind of numbers in `estimated`: "logits", "probs" or "log-probs".
     label_smoothing
-        The share of the target that is spread evenly over all classes: 0 to 1.
+        The share of the target, 0 to 1, that is spread evenly over all classes.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -207,15 +207,15 @@ def ctc_loss(
     blank
         The class that stands for no label; -1 is the last.
     axis, targets_axis
-        The time of the logits, that of the labels.
+        The time dim of the logits, and that of the labels.
     classes
         The classes of the logits.
     is_normalized
-        Whether log probabilities are given already.
+        If True, `logits` are log probabilities already.
     zero_infinity
-        Give 0, and no gradient, where the loss is inf.
+        If True, an infinite loss becomes 0 and has no gradient.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -288,12 +288,12 @@ def edit_distance(
     a, b
         Integers: hypotheses and references.
     axis, b_axis
-        The dim along which sequences of `a` go, that of `b`.
+        The dim of the sequences of `a`, and that of `b`.
     normalize
-        Divide by the length of the sequence of `b`: an error rate. Where that is empty it is 0 beside another
-        empty one, else inf.
+        If True, divide by the length of the sequence of `b`, which gives an error rate. If that is empty, the
+        result is 0 for an empty sequence of `a`, else inf.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

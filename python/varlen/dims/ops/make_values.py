@@ -84,7 +84,7 @@ def full(
     value
         The number.
     dtype
-        That of `like` if nothing is said, that of the number without.
+        By default the dtype of `like`; without `like`, that of the number.
     like, out_shape
         As those of `zeros`.
 
@@ -150,9 +150,9 @@ def range_over_dim(
     dim
         A Dim with lengths.
     like
-        A Data that gives the kind of array and device.
+        A Data whose kind of array and device the result has. By default NumPy's.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -210,13 +210,13 @@ def arange(
     start
         The first number.
     step
-        From one to the next.
+        The difference between two neighbours.
     dtype
-        That of the numbers if nothing is said.
+        By default the dtype of the numbers.
     like
-        A Data that gives the kind of array and device.
+        A Data whose kind of array and device the result has. By default NumPy's.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -264,12 +264,11 @@ def one_hot(
     x
         Integers.
     dim
-        The classes; `x.sparse_dim` if nothing is said. Their number may differ from row to row, where x has
-        the dims that it is over.
+        The dim of the classes; by default `x.sparse_dim`. Its lengths may depend on dims of `x`.
     dtype
-        float32 if nothing is said.
+        By default float32.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -378,9 +377,9 @@ def last_frame_position_of_dim(
     dim
         A Dim with lengths.
     like
-        A Data that gives the kind of array and device.
+        A Data whose kind of array and device the result has. By default NumPy's.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

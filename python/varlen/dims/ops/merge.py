@@ -46,11 +46,12 @@ def merge_dims(
     x
         Any values.
     dims
-        The dims, the slowest first. Their lengths may differ from row to row, and not along each other.
+        The dims to merge, the slowest first. Their lengths may differ from row to row, but must not depend on
+        each other.
     out_dim
-        The dim of the result; one without lengths is bound. The product of the dims if nothing is said.
+        The Dim of the result; without lengths, it receives them. By default the product of the dims.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -111,12 +112,12 @@ def flatten(
     x
         Any values.
     dims
-        The dims that go; positions follow in row-major order of these as given: [batch, time] sequence by
+        The dims to flatten. Positions are in row-major order of this list: [batch, time] goes sequence by
         sequence, [time, batch] step by step.
     out_dim
-        The dim of the result; one without lengths is bound. A new one if nothing is said.
+        The Dim of the result; without lengths, it receives them. By default a new Dim.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -162,11 +163,11 @@ def unflatten(
     x
         Any values.
     axis
-        The dim that goes.
+        The dim to replace.
     dims
         Dims in the order in which `flatten` took them. Each has lengths, or one of the others is over it.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -212,13 +213,13 @@ def split_dims(
     x
         Any values.
     axis
-        The dim that goes.
+        The dim to replace.
     dims
-        The factors, the slowest first. One may be without lengths: it is bound to what is left of each row.
+        The factors, the slowest first. One may lack lengths: it receives the rest of each row.
     pad_value
-        What stands behind the end of a row that the factors do not divide; None refuses that.
+        The number that fills up a row that the factors do not divide; None raises an error for such a row.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -292,9 +293,9 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
     x
         Any values.
     axis
-        The dims to reduce.
+        The dims to remove.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -42,13 +42,13 @@ def layer_norm(
     x
         Numbers.
     in_dim
-        The dims that mean and variance are over: of fixed size, of any lengths, or both.
+        The dims that mean and variance are taken over, with a fixed size or with lengths.
     scale, bias
-        What the result is multiplied by, and what is added: over some of the dims, mostly `in_dim`.
+        The factor and the summand of the result, as Data over dims of `x`, mostly `in_dim`.
     eps
-        Added to the variance, which is that of all numbers.
+        A small number that is added to the variance, which divides by the count of numbers.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -158,7 +158,7 @@ class Moments(NamedTuple):
     mean, variance
         Data over the dims that were kept.
     frames
-        int64 over the same dims: of how many numbers.
+        The count of numbers: int64 over the same dims.
 
     Examples
     --------
@@ -178,9 +178,9 @@ class Moments(NamedTuple):
         Parameters
         ----------
         in_dim
-            The dims that are kept.
+            The dims to keep.
         like
-            A Data that gives the kind of array, device and dtype.
+            A Data whose kind of array, device and dtype the result has. By default NumPy's.
 
         Returns
         -------
@@ -204,9 +204,9 @@ class Moments(NamedTuple):
         Parameters
         ----------
         now
-            Those of the batch; no gradient follows them. Where it has no numbers nothing changes.
+            The moments of the batch, through which no gradient flows. Features without numbers do not change.
         momentum
-            How near: 0 stays, 1 forgets what was.
+            The step: 0 keeps the old statistics, 1 replaces them.
 
         Returns
         -------
@@ -308,16 +308,15 @@ def batch_norm(
     x
         Numbers.
     in_dim
-        The dims that are kept: the features.
+        The dims to keep: the features.
     statistics
-        Mean and variance that are used: running ones outside of training, or those of this batch, which
-        `moments` gives; made of `x` if nothing is said.
+        The mean and variance to use: running ones, or those of `moments`. By default those of `x`.
     scale, bias
-        What the result is multiplied by, and what is added.
+        The factor and the summand of the result.
     eps
-        Added to the variance.
+        A small number that is added to the variance, which divides by the count of numbers.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

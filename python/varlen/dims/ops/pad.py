@@ -65,21 +65,21 @@ def pad(
     x
         Values of any dtype.
     axis
-        The dim, or several.
+        The dim or dims to pad.
     left, right
-        How many positions come before and behind: an int, a Dim that is so long, or a Data of integers, for
-        each row its own; of several dims one for all, or a list with one for each.
+        The number of positions before and behind: an int, a Dim of that length, or a Data of integers, one
+        per row. For several dims, one for all or a list with one for each.
     value
-        What they hold in mode "constant", and what rows of none hold in the others: a number, by default the
-        class "[PAD]" of a vocabulary, else 0. Where dims are over this dim they have no positions there.
+        The number at the new positions in mode "constant", and of empty rows in the other modes. By default
+        the class "[PAD]" of a vocabulary, else 0. Sequences at new positions are empty.
     mode
-        "constant"; "replicate" repeats the value at the end; "reflect" goes back and forth over the row, and
-        has its ends once.
+        "constant" writes `value`; "replicate" repeats the value at the end; "reflect" mirrors the row without
+        repeating its ends.
     out_dim
-        The dim of the result under another name, a list of them for several; one without lengths gets them.
-        Else it is left + dim + right.
+        The Dim of the result, or a list for several dims; without lengths, it receives them. By default left
+        + dim + right.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -52,25 +52,26 @@ def random(
     Parameters
     ----------
     kind
-        "uniform" from `low` up to and without `high`, 0 and 1 if nothing is said; "normal";
-        "truncated_normal", drawn anew beyond two standard deviations; "randint", integers from `low`, 0 if
-        nothing is said, up to and without `high`, which `sparse_dim` may say.
+        "uniform" draws from `low` to `high`, without `high`, by default from 0 to 1. "normal" is the normal
+        distribution; "truncated_normal" redraws numbers beyond two standard deviations. "randint" draws
+        integers from `low`, by default 0, to `high`, without `high`, which is by default the size of
+        `sparse_dim`.
     dims
-        With lengths, in any order; each with what it is over.
+        Dims with lengths, in any order, including the dims that their lengths depend on.
     low, high
         The bounds of "uniform" and "randint".
     mean, std
-        Those of the normal distribution.
+        The mean and standard deviation of the normal distribution.
     generator
-        A `numpy.random.Generator`, a seed of one, or a `torch.Generator`, which gives a tensor on its device.
+        A `numpy.random.Generator`, a seed, or a `torch.Generator`, which gives a tensor on its device.
     dtype
-        float64 of arrays, the default of torch of tensors, int64 of integers, if nothing is said.
+        By default float64 for arrays, torch's default for tensors, and int64 for integers.
     like
         A Data that gives the kind of array, device and dtype.
     sparse_dim
-        The Dim that integers are positions of.
+        The Dim whose positions the integers are.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -212,16 +213,16 @@ def dropout(
     x
         Floats.
     p
-        The share: 0 to 1.
+        The share to set to 0, from 0 to 1.
     axes
-        The dims whose positions are drawn each by itself; all others are dropped together. All dims if
-        nothing is said.
+        The dims whose positions are drawn one by one. Positions of the other dims are dropped together. By
+        default all dims.
     generator
-        As that of `random`.
+        As in `random`.
     training
-        False gives `x` back.
+        If False, `x` is returned unchanged.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

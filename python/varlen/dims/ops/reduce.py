@@ -51,16 +51,16 @@ def reduce(
     mode
         A reduction by its name, such as "sum", "mean", "max" or "std": those of Data's methods; "logmeanexp".
     axis
-        The dims that go: any of them, in any number. A dim that stays and is over one that goes gets as long
-        as the longest; its positions that not all have come from those that do.
+        The dim or dims to reduce over. A dim that stays, and whose lengths depend on a reduced one, becomes
+        as long as the longest. Positions that not all rows have are reduced over the rows that have them.
     empty
         What comes of no positions; None refuses that. Of nothing: 0 for sum and norm, 1 for prod, False for
         any, True for all, NaN for mean, var, std and logmeanexp, -inf for max and logsumexp, inf for min, -1
         for argmax and argmin. An extreme of no integers is refused.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
     dtype
-        In which sum, mean and prod are accumulated, and what they give, as NumPy's `dtype`.
+        The dtype in which sum, mean and prod accumulate, and which they return, as in NumPy.
     overflow
         "raise" refuses a sum or product of integers that its dtype cannot hold; "wrap" is NumPy's way.
 

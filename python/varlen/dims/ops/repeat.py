@@ -37,14 +37,14 @@ def repeat(
     x
         Any values.
     axis
-        The dim whose positions are repeated, with all that is over it.
+        The dim whose positions are repeated, together with the sequences at them.
     counts
-        An int, or integers over some dims of `x`.
+        The number of repeats: an int, or integers over some dims of `x`.
     out_dim
-        The dim of the result; one without lengths is bound. If nothing is said, `axis * counts` of an int,
-        else a new dim.
+        The Dim of the result; without lengths, it receives them. By default `axis * counts` for an int, else
+        a new Dim.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -46,21 +46,21 @@ def scatter(
     Parameters
     ----------
     x
-        Numbers. Repeated over dims that only the indices have.
+        Numbers. They are repeated over dims that only the indices have.
     indices
         Integers, positions on `out_dim`.
     out_dim
         A Dim with its lengths.
     mode
-        How they combine: a mode of `reduce` that gives a number, such as "sum", "mean" or "max".
+        How numbers at one position combine: a mode of `reduce`, such as "sum", "mean" or "max".
     fill
-        What a position holds that nothing is brought to. If nothing is said, what `reduce` gives of no
-        positions: 0 for a sum, 1 for a product, -inf for max, inf for min, NaN for mean.
+        The value of positions that no index names. By default the result of `reduce` for no positions: 0 for
+        a sum, 1 for a product, -inf for max, inf for min, NaN for mean.
     axis
-        The dims that go; if nothing is said, those of the indices but for the batch and what `out_dim` is
-        over.
+        The dims to replace. By default those of the indices, except the batch and dims that the lengths of
+        `out_dim` depend on.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

@@ -51,12 +51,12 @@ def masked_select(
     mask
         Bools over some dims of `x`.
     dims
-        The dims that go. Positions follow in row-major order of these dims as given; each row of the other
-        dims of the mask gets a length of its own.
+        The dims to replace. Positions are in row-major order of this list. Each row of the mask's other dims
+        has its own length in the result.
     out_dim
-        The dim of the result; one without lengths is bound. A new one if nothing is said.
+        The Dim of the result; without lengths, it receives them. By default a new Dim.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -127,18 +127,18 @@ def masked_scatter(
     Parameters
     ----------
     x
-        What `masked_select` gave, or other values over its dim.
+        The result of `masked_select`, or other values over its dim.
     mask
-        The mask that it took them by.
+        The mask that `masked_select` took.
     dims
-        The dims of the mask that went, in the order in which they did.
+        The dims that `masked_select` took, in the same order.
     backup
-        What stands where the mask is False: a number, or a Data over dims of the result.
+        The values where the mask is False: a number, or a Data over dims of the result.
     in_dim
-        The dim of `x` that goes; if nothing is said, the only one that the mask has not, of several the only
-        one whose lengths differ.
+        The dim of `x` to replace. By default the only one that the mask lacks; of several, the only one whose
+        lengths differ.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

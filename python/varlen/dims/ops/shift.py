@@ -31,9 +31,9 @@ def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None
     x
         Values of any dtype.
     axis
-        The dim. Dims over it move with its positions.
+        The dim to reverse. Sequences at its positions move with them.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -85,15 +85,15 @@ def shift(
     x
         Values of any dtype.
     axis
-        The dim, which stays as long as it is.
+        The dim to shift. Its lengths do not change.
     amount
-        How many places, towards the end where it is above 0: an int, or a Dim or a Data of integers with a
-        number for each row. It may exceed the length.
+        The number of places: an int, or a Dim or a Data of integers with a number for each row. A positive
+        amount shifts towards the end. It may exceed the length.
     value
-        What comes in: a number, by default the class "[PAD]" of a vocabulary, else 0. Where dims are over
-        this dim nothing of them comes in.
+        The number that fills the free positions. By default the class "[PAD]" of a vocabulary, else 0.
+        Sequences that come in are empty.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

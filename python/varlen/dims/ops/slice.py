@@ -60,19 +60,19 @@ def slice(
     x
         Values of any dtype.
     axis
-        The dim.
+        The dim to slice.
     start, end
         Ints, or a Dim or a Data of integers with a number for each row; below 0 they count from the end of
         the row. Dims that they have and `x` has not are dims of the result.
     step
-        From one position to the next; below 0 it goes backwards. Not 0.
+        The distance to the next position, not 0. A negative step goes backwards.
     size
-        How many positions from `start` on, in place of `end`. A Dim is the dim of the result, and has to fit
-        in each row; a number may reach out of the row.
+        The number of positions from `start` on; replaces `end`. A Dim becomes the dim of the result, and must
+        fit in each row. A number may reach beyond the row.
     out_dim
-        The dim of the result under another name; one without lengths gets them.
+        The Dim of the result; without lengths, it receives them. By default as under Returns.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

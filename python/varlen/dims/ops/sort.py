@@ -36,11 +36,11 @@ def sort(
     x
         Numbers or bools.
     axis
-        The dim along which they are sorted; all else stays where it is.
+        The dim to sort along.
     descending
-        The largest first.
+        If True, the largest number comes first.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def argsort(
     Parameters
     ----------
     x, axis, descending, out_shape
-        As those of `sort`.
+        As in `sort`.
 
     Returns
     -------
@@ -121,14 +121,14 @@ def top_k(
     x
         Numbers or bools.
     axis
-        The dims that go: one or several, as beam and vocabulary.
+        The dim or dims to choose from, such as beam and vocabulary.
     k
-        How many, 1 or more: an int, or a Dim of such a size, which the result has then where every row has as
-        many.
+        The number to choose, 1 or more: an int or a Dim of that size. The result has that Dim if every row
+        has enough numbers.
     out_dim
-        The dim of the result; one without lengths is bound. If nothing is said, `k` or a new dim.
+        The Dim of the result; without lengths, it receives them. By default `k` or a new Dim.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -219,11 +219,11 @@ def unique(
     x
         Numbers or bools.
     axis
-        The dim along which numbers are compared.
+        The dim along which to compare numbers.
     out_dim
-        The dim of the distinct numbers; one without lengths is bound. A new one if nothing is said.
+        The dim of the distinct numbers; without lengths, it receives them. By default a new Dim.
     out_shape
-        The dims that are expected of the values.
+        The dims that the values must have; None skips the check.
 
     Returns
     -------
@@ -286,15 +286,15 @@ def search_sorted(
     Parameters
     ----------
     x
-        Numbers that ascend along `axis`, NaN last; that is not checked.
+        Numbers that ascend along `axis`, NaN last. The order is not checked.
     values
-        The numbers that are looked up. Dims that `x` has too, but for `axis`, are paired.
+        The numbers to look up. Dims other than `axis` that `x` shares are paired.
     axis
-        The dim that is gone through.
+        The dim to search.
     side
-        "left" before equal numbers, "right" behind them.
+        "left" counts the numbers below, "right" counts equal ones too.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------

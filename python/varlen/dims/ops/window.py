@@ -127,27 +127,26 @@ def window(
     x
         Values of any dtype.
     axis
-        The dim.
+        The dim to cut.
     width
-        The Dim of the positions in a window.
+        The Dim of the positions inside a window; its size is the width.
     stride
-        How far apart windows are.
+        The distance between the starts of two windows, in positions.
     dilation
-        How far apart the positions of a window are.
+        The distance between two neighbours inside a window, in positions.
     padding
         "same": one window for every `stride` positions of the row; of an even width there is one more
         position behind than before. "valid": those that lie in the row. An int: so many positions more at
         both ends of the row.
     value
-        What stands where a window reaches out of the row: a number, by default the class "[PAD]" of a
-        vocabulary, else 0. Where dims are over this dim nothing of
-        them stands there.
+        The number where a window reaches beyond the row. By default the class "[PAD]" of a vocabulary, else
+        0. Sequences there are empty.
     out_dim
         The dim of the windows under another name; one without lengths gets them. Else it is the dim for
         "same", dim - width + 1 for "valid", and with a stride `ceildiv_right(stride)` of that. With a
         dilation it is what `conv_out_dim` says.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
@@ -271,22 +270,22 @@ def pool(
     x
         Numbers.
     mode
-        A mode of `reduce` that gives a number, such as "max", "mean" or "sum".
+        A mode of `reduce` that returns one number, such as "max", "mean" or "sum".
     axis
-        The dim that windows go along, or several, for boxes.
+        The dim that windows go along, or several dims for boxes.
     size
-        Positions of a window; of several dims one for all, or a list.
+        The number of positions in a window. For several dims, one for all or a list.
     stride
-        How far apart windows are; None for their size.
+        The distance between the starts of two windows, in positions; None takes `size`.
     dilation, padding
-        As those of `window`.
+        As in `window`.
     empty
-        What a window without positions gives, as that of `reduce`.
+        The result of a window without positions, as in `reduce`.
     out_dim
-        The dim of the result under another name, a list of them for several; one without lengths gets them.
-        Else it is what `conv_out_dim` says.
+        The Dim of the result, or a list for several dims; without lengths, it receives them. By default the
+        result of `conv_out_dim`.
     out_shape
-        The expected dims.
+        The dims that the result must have; None skips the check.
 
     Returns
     -------
