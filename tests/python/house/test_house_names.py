@@ -1,6 +1,7 @@
 """Names: nouns for things, verbs for deeds. No participle, preposition or adverb is a name by itself."""
 
 import ast
+import re
 
 from house import PACKAGE, ROOT, short, sources
 
@@ -27,6 +28,30 @@ changed  done finished masked updated derived fixed permuted presorted saved vie
 """
 PLACES = {"at", "by", "over"}  # which are also variables that pass them on
 FILES = {("_restored.py", "_restored"), ("layer.py", "given")}  # what torch saved names it; `as_layer(given)`
+
+#: A comment, a text, an include or a word of C++; only words are names.
+TOKENS = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'"""
+    r"""|^[ \t]*\#[ \t]*include[^\n]*|[A-Za-z_]\w*""",
+    re.S | re.M,
+)
+#: Ends of ranges and axes, words of C++, std and CUDA, and modes that users write.
+CPP_STANDARD = """
+from to at of in by over From To to_ from_ kFrom kTo else once defined unsigned protected unspecified none
+expired sorted repeated aligned shared cached reversed interleaved __shared__
+cudaErrorStreamCaptureUnsupported cudaStreamCaptureModeRelaxed cudaHostAllocMapped
+"""
+#: What waits for a noun, most frequent first: the list only shrinks.
+CPP_WAITING = """
+some most back drawn before found wanted each Drawn below taken kept here there many picked more seen above
+known same added whole least alone named kNone given kMost held converted Born inside moved Written beyond
+every Most given_ both behind near together miscounted some_ apart Picked ahead Used numbered on kFixed
+shifted unfinished fixed failed Seen kLifted weighed AsFolded shown reached balanced twice filled counted
+summed born kLeast folded beside asked rounded stacked chosen after built opened sized freed checked onto
+kUsed ended kNothing bounded within renamed refused covered ordered turned thrown widened weighted
+of_weights Registered mixed Lifted trailing nothing IsErased kWatched watched under around of_a of_b of_out
+unsorted lifted of_nothing_are_one_zero
+"""
 
 
 def is_alone(name):
@@ -82,3 +107,39 @@ def test_the_law_sees_a_word_alone(tmp_path):
     )
     names = {name for _, name in wrong_names(path)}
     assert names == {"picked", "said", "made", "given", "kept", "each", "of_level"}
+
+
+def cpp_name(word):
+    """A word of C++ as `is_alone` reads it: a constant without its `k`, a type in small letters."""
+    if re.match(r"k[A-Z]", word):
+        return re.sub(r"(?<!^)([A-Z])", r"_\1", word[1:]).lower()
+    return (word.lower() if word[0].isupper() else word).strip("_")
+
+
+def cpp_words(path):
+    """Names of a C++ file that are words alone: its stem and its tokens."""
+    words = [path.stem, *(t for t in TOKENS.findall(path.read_text()) if re.match(r"[A-Za-z_]", t))]
+    return {word for word in words if is_alone(cpp_name(word))}
+
+
+def cpp_sources():
+    paths = [path for room in ("cpp", "tests/cpp", "tests/fuzz") for path in (ROOT / room).rglob("*")]
+    return [path for path in paths if path.suffix in {".cpp", ".hpp", ".cu", ".cuh", ".inc"}]
+
+
+def test_names_of_cpp_are_nouns_and_verbs():
+    exempt = {*CPP_STANDARD.split(), *CPP_WAITING.split()}
+    words = {path: cpp_words(path) for path in cpp_sources()}
+    wrong = [f"{short(path)} {word}" for path, found in words.items() for word in sorted(found - exempt)]
+    assert not wrong, wrong
+    gone = set(CPP_WAITING.split()) - set().union(*words.values())
+    assert not gone, f"no C++ file has these words any more: take them out of CPP_WAITING: {sorted(gone)}"
+
+
+def test_the_law_sees_a_word_of_cpp_alone(tmp_path):
+    path = tmp_path / "lifted.inc"
+    path.write_text(
+        '#include "kept.hpp"\n// given\nclass Said { int taken_; };\n'
+        'constexpr int kMost = 1;\nauto text = "seen";\nint length(int each);\n'
+    )
+    assert cpp_words(path) == {"lifted", "Said", "taken_", "kMost", "each"}
