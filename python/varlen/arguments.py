@@ -238,7 +238,7 @@ def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
 
 def as_list(value: Any, argument: str, what: str) -> list[Any]:
     """The items of what was given."""
-    has_items = is_listed(value)
+    has_items = isinstance(value, (list, tuple)) or is_listed(value)
     if isinstance(value, (str, bytes)) or not has_items:
         raise type_error(argument, f"expected a list of {what}, got {type(value).__name__}")
     return list(value)

@@ -175,7 +175,9 @@ def test_masks_that_do_not_fit_are_refused():
         r.boolean_mask([1, 0])
     with pytest.raises(ValueError, match="mask: has 3 entries for 2 sequences"):
         r.boolean_mask([True, False, True])
-    with pytest.raises(ValueError, match=r"mask: nests? differently: sequence 0 of level 0 has length 2"):
+    with pytest.raises(
+        ValueError, match=r"mask: nests? differently: sequence 0 of level 0 has length 1 in one and 2"
+    ):
         r.boolean_mask(vl.Ragged([True, True, False], [1, 2]))
     with pytest.raises(ValueError, match="mask: has 4 axes, X has 2"):
         r.boolean_mask(deeper(r) > 1)
