@@ -171,9 +171,7 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
             if wrong.any():
                 i = int(wrong.argmax())
                 text = f"{coords[i]} at {position_text(head, i)} is no position of '{dim.name}'"
-                raise index_error(
-                    "indices", f"{text}, which has {lengths[i]} there", row=i, number=int(coords[i])
-                )
+                raise index_error("indices", f"{text}, which has {lengths[i]} there", number=int(coords[i]))
         if places.is_ragged(k):
             rows = places.span(k, k + 1).offsets[rows] + coords
         else:
