@@ -232,7 +232,7 @@ def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
 def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
     """The mapping that was given."""
     if not isinstance(value, Mapping):
-        raise type_error(argument, f"expected a dict from {what}, got {type(value).__name__}")
+        raise instance_error(argument, f"a dict from {what}", value)
     return value
 
 
@@ -240,7 +240,7 @@ def as_list(value: Any, argument: str, what: str) -> list[Any]:
     """The items of what was given."""
     has_items = isinstance(value, (list, tuple)) or is_listed(value)
     if isinstance(value, (str, bytes)) or not has_items:
-        raise type_error(argument, f"expected a list of {what}, got {type(value).__name__}")
+        raise instance_error(argument, f"a list of {what}", value)
     return list(value)
 
 
