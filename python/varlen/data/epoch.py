@@ -18,7 +18,7 @@ from varlen.data.devices.loader import prefetch_to
 from varlen.data.devices.staging import Ring
 from varlen.data.options import BatchOptions
 from varlen.data.plan import SeedLike
-from varlen.data.prefetch import MOST_BATCHES, Prefetcher
+from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
 from varlen.data.transport import raise_in_worker
@@ -88,7 +88,7 @@ class Epoch(Generic[ArrayT]):
                 f"the sampler was made for {batches._row_count} rows, but the dataset has {len(dataset)}",
                 "make a sampler for this dataset, or select() rows from it first",
             )
-        prefetch = as_few(prefetch, "prefetch", MOST_BATCHES)
+        prefetch = as_int(prefetch, "prefetch")
         epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
             seed = as_int(seed, "seed", maximum=None)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
-from varlen.arguments import as_few, as_int, option_error
+from varlen.arguments import as_int, option_error
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.collation.samples import Collate
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchKeywords, BatchOptions, check_names, with_options
-from varlen.data.prefetch import MOST_BATCHES, Prefetcher
+from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import ORDER, OrderKeywords, Sampler, split_options
 from varlen.data.samplers import batches_of
 from varlen.errors import instance_error, type_error, value_error
@@ -173,7 +173,7 @@ class Loader(Epoch[ArrayT]):
         super().__init__(
             dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,
             shuffle=shuffle, seed=order["seed"], epoch=None, drop_last=drop_last,
-            prefetch=as_few(prefetch, "prefetch", MOST_BATCHES, 1), progress=progress, threads=threads,
+            prefetch=as_int(prefetch, "prefetch", 1), progress=progress, threads=threads,
         )  # fmt: skip
 
     @property

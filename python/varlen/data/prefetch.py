@@ -8,14 +8,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from varlen.arguments import MOST_THREADS, as_few
+from varlen.arguments import MOST_THREADS, as_few, as_int
 from varlen.data.buffers import Buffers
 from varlen.errors import instance_error, value_error
 
 __all__ = ["Prefetcher"]
-
-# As many wait at most: each holds memory.
-MOST_BATCHES = 2**20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -167,7 +164,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
             raise instance_error("make", "a function", make)
         if not hasattr(items, "__iter__"):
             raise instance_error("items", "an iterable", items)
-        depth = as_few(depth, "depth", MOST_BATCHES, 1)
+        depth = as_int(depth, "depth", 1)
         threads = as_few(threads, "threads", MOST_THREADS)
         if not 1 <= threads <= depth:
             raise value_error("threads", f"expected 1 to depth={depth}, got {threads}")
