@@ -383,10 +383,19 @@ def layer_functions() -> str:
 from functools import partial
 from typing import Any
 
+from varlen.arguments import as_int
+from varlen.transforms.combine import join_layers, run_add, run_concatenate, run_residual
 from varlen.transforms.conversions import convert
-from varlen.transforms.layer import Layer
-from varlen.transforms.reduce import reduce_rows"""
-    return render.module("Layers that reduce or convert.", head, map(render.face, layers.LAYERS))
+from varlen.transforms.convert import as_array, as_array2d, as_list, as_padded, as_ragged
+from varlen.transforms.layer import Layer, layer_around
+from varlen.transforms.nested import (
+    as_table, first_item, item_layer, items_of, run_each, run_flatten, run_reshape,
+)
+from varlen.transforms.reduce import reduce_rows
+from varlen.transforms.wrap import wrap"""
+    return render.module(
+        "Layers that reduce or convert, and layers around layers.", head, map(render.face, layers.LAYERS)
+    )
 
 
 def step_functions() -> str:

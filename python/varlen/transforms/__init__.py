@@ -3,11 +3,14 @@
 from functools import partial
 from typing import Any
 
-from varlen.transforms.combine import add, chain, concatenate, residual
+from varlen.transforms.combine import chain
 from varlen.transforms.faces import (
+    add,
+    concatenate,
     list2array,
     list2padded,
     list2ragged,
+    map_list,
     padded2list,
     ragged2list,
     reduce_first,
@@ -15,13 +18,20 @@ from varlen.transforms.faces import (
     reduce_max,
     reduce_mean,
     reduce_sum,
+    residual,
+    with_array,
+    with_array2d,
+    with_flatten,
+    with_getitem,
+    with_list,
+    with_padded,
+    with_ragged,
+    with_reshape,
 )
 from varlen.transforms.layer import Layer, as_layer, register
 from varlen.transforms.models import from_model, model
-from varlen.transforms.nested import map_list, with_flatten, with_getitem, with_reshape
 from varlen.transforms.reduce import expand_window
 from varlen.transforms.thinc_layer import THINC
-from varlen.transforms.wrap import with_array, with_array2d, with_list, with_padded, with_ragged
 
 __all__ = [
     "Layer",

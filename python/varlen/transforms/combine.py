@@ -13,7 +13,7 @@ from varlen.backends.values import as_values
 from varlen.errors import naming, type_error, value_error
 from varlen.transforms.convert import as_array
 from varlen.transforms.kinds import check_gradient, check_structure
-from varlen.transforms.layer import Backprop, Layer, is_model, not_trained, result
+from varlen.transforms.layer import Backprop, Layer, Run, is_model, not_trained, result
 from varlen.types import Padded
 
 
@@ -45,120 +45,24 @@ def chain(*layers: Any) -> Layer | Any:
     >>> layer.name, layer.predict([np.array([1, 2]), np.array([3])])
     ('list2ragged>>reduce_sum', array([3, 3]))
     """
-    if any(map(is_model, _require_layers(layers))):
+    if any(map(is_model, layers)):
         from varlen.transforms import thinc_layer
 
         with naming(given="layers"):
             return thinc_layer.chain(*layers)
+    return join_layers(">>", _one_by_one, layers)
+
+
+def join_layers(symbol: str, run: Run, layers: tuple[Any, ...]) -> Any:
+    """A layer of several, which has their names with a symbol between them."""
+    if not layers:
+        raise type_error("layers", "expected at least one")
     with naming(layer="layers"):
-        return result(_chain, *layers)
+        return result(partial(_join, symbol, run), *layers)
 
 
-def concatenate(*layers: Any) -> Layer | Any:
-    """Give X to all layers and concatenate their results along the last axis.
-
-    Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
-    tuples. Rows of one number count as (T, 1). The gradients that they give for X are added.
-
-    Parameters
-    ----------
-    *layers
-        At least one; anything that `as_layer` takes.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where one of the layers is one.
-
-    Raises
-    ------
-    TypeError
-        No layer, or something that cannot be called.
-    ValueError
-        When it is called: results that differ in more than their last axis.
-
-    Notes
-    -----
-    As Thinc's `concatenate`, which knows no Padded, adds no gradients of a Ragged, and of lists puts the
-    gradients one after another.
-
-    Examples
-    --------
-    >>> layer = vl.transforms.concatenate(vl.transforms.reduce_sum(), vl.transforms.reduce_max())
-    >>> layer.predict(vl.Ragged([[1], [2], [3]], [2, 1]))
-    array([[3, 2],
-           [3, 3]])
-    """
-    with naming(layer="layers"):
-        return result(_concatenate, *_require_layers(layers))
-
-
-def add(*layers: Any) -> Layer | Any:
-    """Give X to all layers and add their results: arrays, Ragged, Padded, lists or tuples.
-
-    The gradients that they give for X are added too.
-
-    Parameters
-    ----------
-    *layers
-        At least one; anything that `as_layer` takes.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where one of the layers is one.
-
-    Raises
-    ------
-    TypeError
-        No layer, or something that cannot be called.
-    ValueError
-        When it is called: results of different kinds, structures or shapes.
-
-    Notes
-    -----
-    As Thinc's `add`, which knows arrays only.
-
-    Examples
-    --------
-    >>> layer = vl.transforms.add(vl.transforms.with_array(np.negative), vl.transforms.with_array(np.square))
-    >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
-    [[0, 2], [6]]
-    """
-    with naming(layer="layers"):
-        return result(_add, *_require_layers(layers))
-
-
-def residual(layer: Any) -> Layer | Any:
-    """Add X to the layer's result for it: arrays, Ragged, Padded, lists or tuples.
-
-    Parameters
-    ----------
-    layer
-        Anything that `as_layer` takes; it gives what has the kind, structure and shape of its X.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where the layer is one.
-
-    Raises
-    ------
-    TypeError
-        The layer cannot be called.
-    ValueError
-        When it is called: the layer gives another kind, structure or shape than X has.
-
-    Notes
-    -----
-    As Thinc's `residual`, which loses the trailing axes of a Ragged.
-
-    Examples
-    --------
-    >>> vl.transforms.residual(np.square).predict(np.array([1, 2, 3]))
-    array([ 2,  6, 12])
-    """
-    return result(_residual, layer)
+def _join(symbol: str, run: Run, *layers: Layer) -> Layer:
+    return Layer(symbol.join(layer.name for layer in layers), partial(run, layers), layers)
 
 
 def total(parts: Sequence[Any], what: str = "results") -> Any:
@@ -183,16 +87,6 @@ def _sum_gradients(dXs: list[Any]) -> Any:
     return total(terms, "gradients") if terms else None
 
 
-def _require_layers(layers: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not layers:
-        raise type_error("layers", "expected at least one")
-    return layers
-
-
-def _chain(*layers: Layer) -> Layer:
-    return Layer(">>".join(layer.name for layer in layers), partial(_one_by_one, layers), layers)
-
-
 def _one_by_one(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
     backs = []
     for layer in layers:
@@ -207,11 +101,8 @@ def _one_by_one(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any,
     return X, backprop if is_train else not_trained
 
 
-def _concatenate(*layers: Layer) -> Layer:
-    return Layer("|".join(layer.name for layer in layers), partial(_run_concatenate, layers), layers)
-
-
-def _run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """What `concatenate` does."""
     pairs = [layer(X, is_train) for layer in layers]
     results = [Y for Y, _ in pairs]
     conversions = []
@@ -248,11 +139,8 @@ def _concat_columns(columns: list[Any]) -> Any:
     return backend_of(columns[0]).concat(columns, columns[0].ndim - 1)
 
 
-def _add(*layers: Layer) -> Layer:
-    return Layer("+".join(layer.name for layer in layers), partial(_run_add, layers), layers)
-
-
-def _run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """What `add` does."""
     pairs = [layer(X, is_train) for layer in layers]
     Y = total([Y for Y, _ in pairs])
 
@@ -263,11 +151,8 @@ def _run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Ba
     return Y, backprop if is_train else not_trained
 
 
-def _residual(layer: Layer) -> Layer:
-    return Layer(f"residual({layer.name})", partial(_run_residual, layer), (layer,))
-
-
-def _run_residual(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def run_residual(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """What `residual` does."""
     y, callback = layer(X, is_train)
     Y = total([X, y])
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Backprop = Callable[[Any], Any]
 Forward = Callable[[Any, bool], tuple[Any, Backprop]]
+Run = Callable[..., tuple[Any, Backprop]]
 
 # What wraps the layers of Thinc and of torch, set by `register` when `varlen.transforms` is loaded.
 _CONVERTERS: dict[str, Callable[..., Any]] = {}
@@ -172,6 +173,25 @@ def result(make: Callable[..., Layer], *layers: Any) -> Any:
         if any(map(is_model, layers)):
             return _CONVERTERS["to_model"](make, *layers)
         return make(*map(as_layer, layers))
+
+
+def layer_around(
+    name: str,
+    run: Run,
+    sample: Callable[[Any], Any] | None,
+    layer: Any,
+) -> Any:
+    """A layer around one of any kind: `run(layer, X, is_train)`; `name` has a place for that of the other."""
+    return result(partial(_layer_around, name, run, sample), layer)
+
+
+def _layer_around(
+    name: str,
+    run: Run,
+    sample: Callable[[Any], Any] | None,
+    layer: Layer,
+) -> Layer:
+    return Layer(name.format(layer.name), partial(run, layer), (layer,), sample)
 
 
 def as_layer(given: Any) -> Layer:

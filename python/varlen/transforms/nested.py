@@ -12,150 +12,12 @@ from varlen.arguments import as_int
 from varlen.backends.values import is_array
 from varlen.errors import index_error, type_error, value_error
 from varlen.transforms.kinds import check_gradient, kind, kind_error
-from varlen.transforms.layer import Backprop, Layer, not_trained, result
+from varlen.transforms.layer import Backprop, Layer, layer_around, not_trained
 
 
-def with_flatten(layer: Any) -> Layer | Any:
-    """The layer sees all items of nested lists as one list; its result is nested as before.
-
-    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
-    too.
-
-    Parameters
-    ----------
-    layer
-        Anything that `as_layer` takes; it gives a list with a result for each item, or an array with a row
-        for each, which is cut into the innermost lists.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where the layer is one.
-
-    Raises
-    ------
-    TypeError
-        X is not a list, or the layer gives neither a list nor an array.
-    ValueError
-        Items beside lists; another number of results than of items; a gradient that nests differently.
-
-    Notes
-    -----
-    As Thinc's `with_flatten.v2`, which knows one level. `with_flatten.v1` cuts gradients at the wrong axis.
-
-    Examples
-    --------
-    >>> layer = vl.transforms.with_flatten(lambda items: [2 * item for item in items])
-    >>> layer.predict([[1, 2], [], [3]]), layer.predict([[[1], [2, 3]], []])
-    ([[2, 4], [], [6]], [[[2], [4, 6]], []])
-    """
-    return result(_with_flatten, layer)
-
-
-def with_getitem(idx: int, layer: Any) -> Layer | Any:
-    """The layer sees item `idx` of a tuple, and its result replaces the item. Gradients do the same.
-
-    Parameters
-    ----------
-    idx
-        A place; negatives count from the end.
-    layer
-        Anything that `as_layer` takes.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where the layer is one.
-
-    Raises
-    ------
-    TypeError
-        X is not a tuple or list.
-    IndexError
-        It has no such item.
-
-    Notes
-    -----
-    As Thinc's `with_getitem`, which doubles items where idx is negative.
-
-    Examples
-    --------
-    >>> vl.transforms.with_getitem(-1, np.negative).predict((np.array([1]), np.array([2])))
-    (array([1]), array([-2]))
-    """
-    return result(partial(_with_getitem, as_int(idx, "idx", minimum=-(2**63))), layer)
-
-
-def with_reshape(layer: Any) -> Layer | Any:
-    """The layer sees an array (..., width) as a table: all axes but the last are merged.
-
-    Parameters
-    ----------
-    layer
-        Anything that `as_layer` takes; it gives as many rows, which may be of another width.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where the layer is one.
-
-    Raises
-    ------
-    TypeError
-        X is not an array, or the layer gives none.
-    ValueError
-        Fewer than two axes; the layer gives another number of rows; a gradient that does not fit.
-
-    Notes
-    -----
-    As Thinc's `with_reshape`, whose gradients fit no layer that changes the width, nor one of tables.
-
-    Examples
-    --------
-    >>> vl.transforms.with_reshape(lambda table: table @ np.ones((3, 5))).predict(np.ones((4, 2, 3))).shape
-    (4, 2, 5)
-    """
-    return result(_with_reshape, layer)
-
-
-def map_list(layer: Any) -> Layer | Any:
-    """The layer sees each item of a list by itself; the results are a list. Tuples give tuples.
-
-    Parameters
-    ----------
-    layer
-        Anything that `as_layer` takes.
-
-    Returns
-    -------
-    Layer
-        Or a Thinc Model where the layer is one.
-
-    Raises
-    ------
-    TypeError
-        X or a gradient is not a list or tuple.
-    ValueError
-        A gradient with another number of items than the result.
-
-    Notes
-    -----
-    As Thinc's `map_list`.
-
-    Examples
-    --------
-    >>> vl.transforms.map_list(np.sum).predict([np.array([1, 2]), np.array([3])])
-    [np.int64(3), np.int64(3)]
-    """
-    return result(_map_list, layer)
-
-
-def _with_flatten(layer: Layer) -> Layer:
-    return Layer(f"with_flatten({layer.name})", partial(_call_flat, layer), (layer,), _items)
-
-
-def _call_flat(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    items = _items(X)
+def run_flatten(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """What `with_flatten` does."""
+    items = items_of(X)
     depth = _depth(X)
     if not is_train:
         return _nested(X, depth, _require_rows(layer.predict(items), len(items))), not_trained
@@ -168,7 +30,7 @@ def _call_flat(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
             parts = [part for part in _arrays(dY) if len(part)]
             flat = ops.flatten(parts) if parts else y[:0]
         else:
-            flat = _items(dY, depth)
+            flat = items_of(dY, depth)
         return _nested(X, depth, _require_rows(callback(flat), len(items)))
 
     return Y, backprop
@@ -179,7 +41,7 @@ def _depth(X: Any) -> int:
     return 1 + max((_depth(x) for x in X if isinstance(x, list)), default=0)
 
 
-def _items(X: Any, depth: int | None = None) -> list[Any]:
+def items_of(X: Any, depth: int | None = None) -> list[Any]:
     """The items of nested lists, in order."""
     if not isinstance(X, list):
         raise kind_error(X, expected="nested lists")
@@ -222,9 +84,10 @@ def _nested(X: list[Any], depth: int, y: Any) -> Any:
     return nest(X, 1)
 
 
-def _with_getitem(idx: int, layer: Layer) -> Layer:
-    name = f"with_getitem({idx}, {layer.name})"
-    return Layer(name, partial(_run_getitem, idx, layer), (layer,), partial(_item, idx))
+def item_layer(idx: Any, layer: Any) -> Any:
+    """The layer of `with_getitem`."""
+    idx = as_int(idx, "idx", minimum=-(2**63))
+    return layer_around(f"with_getitem({idx}, {{}})", partial(_run_getitem, idx), partial(_item, idx), layer)
 
 
 def _item(idx: int, X: Any, what: str = "X") -> Any:
@@ -254,11 +117,8 @@ def _run_getitem(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, B
     return _with_item(idx, X, y), backprop
 
 
-def _with_reshape(layer: Layer) -> Layer:
-    return Layer(f"with_reshape({layer.name})", partial(_call_reshaped, layer), (layer,), _as_table)
-
-
-def _as_table(X: Any) -> Any:
+def as_table(X: Any) -> Any:
+    """All axes but the last merged."""
     if not is_array(X):
         raise kind_error(X, expected="an array")
     if X.ndim < 2:
@@ -266,8 +126,9 @@ def _as_table(X: Any) -> Any:
     return X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
 
 
-def _call_reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    table = _as_table(X)
+def run_reshape(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """What `with_reshape` does."""
+    table = as_table(X)
     outer_shape = tuple(X.shape[:-1])
     y, callback = layer(table, is_train)
     Y = _restore_axes(y, outer_shape)
@@ -288,15 +149,13 @@ def _restore_axes(y: Any, outer_shape: tuple[int, ...]) -> Any:
     return y.reshape((*outer_shape, *y.shape[1:]))
 
 
-def _map_list(layer: Layer) -> Layer:
-    return Layer(f"map_list({layer.name})", partial(_call_each, layer), (layer,), _first)
-
-
-def _first(X: Any) -> Any:
+def first_item(X: Any) -> Any:
+    """The first item, if there is one."""
     return X[0] if X else None
 
 
-def _call_each(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def run_each(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """What `map_list` does."""
     if not isinstance(X, (list, tuple)):
         raise kind_error(X, expected="a list")
     pairs = [layer(x, is_train) for x in X]
