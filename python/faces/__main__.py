@@ -17,12 +17,14 @@ import dims
 import frontend
 import in_place
 import layers
+import methods
 import partitions
 import reduce
 import render
 import steps
 import tensor
 import thinc_ops
+from frontend import Face
 from verb import ByHand, Verb
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,15 +57,14 @@ True
 FUTURE = "from __future__ import annotations\n"
 
 
-def calls(verbs: Iterable[Verb]) -> str:
-    """The imports of what verbs call, which is in the file of `varlen.ops` that their noun names."""
-    verb_names: dict[str, set[str]] = {}
-    for verb in verbs:
-        verb_names.setdefault(verb.noun, set()).add(verb.call.partition("(")[0])
-    lines = (
-        f"from varlen.ops.{noun} import {', '.join(sorted(verb_names[noun]))}" for noun in sorted(verb_names)
-    )
-    return "\n".join(lines)
+def calls(verbs: Iterable[Verb], methods: Iterable[Face] = ()) -> str:
+    """The imports of what verbs and methods call, from the files of `varlen.ops` that have it."""
+    home = {name: noun for noun, names in by_hand.FUNCTIONS.items() for name in names.split()}
+    called = [(verb.noun, verb.call) for verb in verbs] + [(home[face.name], face.call) for face in methods]
+    names: dict[str, list[str]] = {}
+    for noun, name in sorted({(noun, call.partition("(")[0]) for noun, call in called}):
+        names.setdefault(noun, []).append(name)
+    return "\n".join(f"from varlen.ops.{noun} import {', '.join(names[noun])}" for noun in names)
 
 
 def functions(noun: str, docstring: str) -> str:
@@ -90,26 +91,36 @@ __all__ = [
     return render.module(docstring, head, map(render.function, verbs))
 
 
-def methods() -> str:
+def ragged_methods() -> str:
     """`varlen.types.faces`."""
     head = f"""{FUTURE}
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen._core import RaggedBase
 from varlen.backends.values import ArrayT
-{calls(VERBS)}
+{calls(VERBS, methods.METHODS)}
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from varlen.backends.values import Axes"""
+    from varlen.backends.values import Axes, RaggedT, RowsLike, SequencesLike"""
     kind = """class VerbMethods(RaggedBase[ArrayT]):
-    \"""Methods of `varlen.Ragged`, which inherits them.\"""
+    \"""Methods of `varlen.Ragged`, which inherits them.
+
+    `level` names the level whose sequences an op takes as its units, with all that nests below; -1 is the
+    innermost. Those that reduce give an array (n, ...), of a deeper Ragged one of the levels above; `axis` in
+    the place of `level` counts axes, as a Ragged of TensorFlow does, and `empty` is what a sequence without
+    rows gives. Those that move take whole sequences of the level below where it is not the innermost. Those
+    that order see all numbers of a sequence, whose inner borders are then gone; NaN comes last, and equal
+    numbers keep their order. The functions of `varlen.ops` say more.
+    \"""
 
     __slots__ = ()
 
 """
-    return render.module("Verbs as methods of a Ragged.", head, [kind + "\n".join(map(render.method, VERBS))])
+    parts = (*map(render.method, VERBS), *(render.face(face, "Ragged") for face in methods.METHODS))
+    return render.module("Verbs as methods of a Ragged.", head, [kind + "\n".join(parts)])
 
 
 def data_methods() -> str:
@@ -384,13 +395,11 @@ from functools import partial
 from typing import Any
 
 from varlen.arguments import as_int
+from varlen.transforms import nested
 from varlen.transforms.combine import join_layers, run_add, run_concatenate, run_residual
 from varlen.transforms.conversions import convert
 from varlen.transforms.convert import as_array, as_array2d, as_list, as_padded, as_ragged
 from varlen.transforms.layer import Layer, layer_around
-from varlen.transforms.nested import (
-    as_table, first_item, item_layer, items_of, run_each, run_flatten, run_reshape,
-)
 from varlen.transforms.reduce import reduce_rows
 from varlen.transforms.wrap import wrap"""
     return render.module(
@@ -509,7 +518,7 @@ def files() -> dict[Path, str]:
         folder / "reduce.py": functions("reduce", "Sequences to one row each."),
         folder / "scan.py": functions("scan", "Each row with those before it."),
         folder / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
-        PACKAGE / "types/faces.py": methods(),
+        PACKAGE / "types/faces.py": ragged_methods(),
         PACKAGE / "types/namesakes.py": namesakes(),
         PACKAGE / "dims/faces.py": data_methods(),
         PACKAGE / "dims/ops/faces.py": dims_functions(),

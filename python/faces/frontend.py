@@ -26,6 +26,8 @@ class Face:
     raises: dict[str, str] = field(default_factory=dict)
     #: To a type checker the call gives anything; the result is named, and gets its type by that.
     is_any: bool = False
+    #: The arguments and the type of each overload.
+    overloads: tuple[tuple[str, str], ...] = ()
 
 
 #: What an argument is wherever nothing else is said of it.

@@ -294,7 +294,7 @@ WRAPPERS = (
 
     Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
     too.""",
-        'layer_around("with_flatten({})", run_flatten, items_of, layer)',
+        'layer_around("with_flatten({})", nested.run_flatten, nested.items_of, layer)',
         {
             "TypeError": "X is not a list, or the layer gives neither a list nor an array.",
             "ValueError": (
@@ -319,7 +319,7 @@ WRAPPERS = (
     _wrapper(
         "with_getitem",
         ("The layer sees item `idx` of a tuple, and its result replaces the item. Gradients do the same."),
-        "item_layer(idx, layer)",
+        "nested.item_layer(idx, layer)",
         {"TypeError": "X is not a tuple or list.", "IndexError": "It has no such item."},
         "As Thinc's `with_getitem`, which doubles items where idx is negative.",
         """
@@ -332,7 +332,7 @@ WRAPPERS = (
     _wrapper(
         "with_reshape",
         "The layer sees an array (..., width) as a table: all axes but the last are merged.",
-        'layer_around("with_reshape({})", run_reshape, as_table, layer)',
+        'layer_around("with_reshape({})", nested.run_reshape, nested.as_table, layer)',
         {
             "TypeError": "X is not an array, or the layer gives none.",
             "ValueError": (
@@ -353,7 +353,7 @@ WRAPPERS = (
     _wrapper(
         "map_list",
         ("The layer sees each item of a list by itself; the results are a list. Tuples give tuples."),
-        'layer_around("map_list({})", run_each, first_item, layer)',
+        'layer_around("map_list({})", nested.run_each, nested.first_item, layer)',
         {
             "TypeError": "X or a gradient is not a list or tuple.",
             "ValueError": "A gradient with another number of items than the result.",

@@ -194,6 +194,12 @@ def _arguments(text: str) -> list[str]:
     return [argument for argument in re.split(r",\s*(?=\*{0,2}\w+:)|,\s*$", text) if argument]
 
 
+def _split(arguments: str) -> tuple[list[str], list[str]]:
+    """The arguments of a head that come by position, and those by keyword."""
+    positional, _, keywords = arguments.partition("*, ")
+    return _arguments(positional), _arguments(keywords)
+
+
 #: What a function of the frontend calls that names the same arguments in errors.
 DELEGATES = re.compile(r"(combine|compare|random|reduce|pool|pool1d)\(")
 
@@ -201,10 +207,14 @@ DELEGATES = re.compile(r"(combine|compare|random|reduce|pool|pool1d)\(")
 def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend: bool = False) -> str:
     """A function, one of RETURNN's frontend or another, or a method of a class."""
     indent = " " * 4 if owner is None else " " * 8
-    positional, _, keywords = face.arguments.partition("*, ")
-    first, extras = _arguments(positional), _arguments(keywords)
+    first, extras = _split(face.arguments)
     options = [] if owner is None else [itself]
-    head = _def(face.name, [*options, *first], extras, face.type, indent[4:])
+    head = ""
+    for arguments, type in face.overloads:
+        by_place, by_name = _split(arguments)
+        line = _def(face.name, [*options, *by_place], by_name, type, indent[4:], ": ...")
+        head += f"{indent[4:]}@overload\n{line}\n"
+    head += _def(face.name, [*options, *first], extras, face.type, indent[4:])
     key_of = {name: key for key in face.texts for name in key.split(", ")}
     names = [argument.partition(":")[0] for argument in (*first, *extras)]
     terms = {key_of.get(name, name): "" for name in names}

@@ -9,19 +9,11 @@ from functools import partial
 from typing import Any
 
 from varlen.arguments import as_int
+from varlen.transforms import nested
 from varlen.transforms.combine import join_layers, run_add, run_concatenate, run_residual
 from varlen.transforms.conversions import convert
 from varlen.transforms.convert import as_array, as_array2d, as_list, as_padded, as_ragged
 from varlen.transforms.layer import Layer, layer_around
-from varlen.transforms.nested import (
-    as_table,
-    first_item,
-    item_layer,
-    items_of,
-    run_each,
-    run_flatten,
-    run_reshape,
-)
 from varlen.transforms.reduce import reduce_rows
 from varlen.transforms.wrap import wrap
 
@@ -484,7 +476,7 @@ def with_flatten(layer: Any) -> Layer | Any:
     >>> layer.predict([[1, 2], [], [3]]), layer.predict([[[1], [2, 3]], []])
     ([[2, 4], [], [6]], [[[2], [4, 6]], []])
     """
-    return layer_around("with_flatten({})", run_flatten, items_of, layer)
+    return layer_around("with_flatten({})", nested.run_flatten, nested.items_of, layer)
 
 
 def with_getitem(idx: int, layer: Any) -> Layer | Any:
@@ -518,7 +510,7 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
     >>> vl.transforms.with_getitem(-1, np.negative).predict((np.array([1]), np.array([2])))
     (array([1]), array([-2]))
     """
-    return item_layer(idx, layer)
+    return nested.item_layer(idx, layer)
 
 
 def with_reshape(layer: Any) -> Layer | Any:
@@ -551,7 +543,7 @@ def with_reshape(layer: Any) -> Layer | Any:
     >>> layer.predict(np.ones((4, 2, 3))).shape
     (4, 2, 5)
     """
-    return layer_around("with_reshape({})", run_reshape, as_table, layer)
+    return layer_around("with_reshape({})", nested.run_reshape, nested.as_table, layer)
 
 
 def map_list(layer: Any) -> Layer | Any:
@@ -583,7 +575,7 @@ def map_list(layer: Any) -> Layer | Any:
     >>> vl.transforms.map_list(np.sum).predict([np.array([1, 2]), np.array([3])])
     [np.int64(3), np.int64(3)]
     """
-    return layer_around("map_list({})", run_each, first_item, layer)
+    return layer_around("map_list({})", nested.run_each, nested.first_item, layer)
 
 
 def concatenate(*layers: Any) -> Layer | Any:

@@ -5,22 +5,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen._core import RaggedBase
 from varlen.backends.values import ArrayT
+from varlen.ops.attention import attention_pool
+from varlen.ops.bins import bincount
+from varlen.ops.broadcast import broadcast_rows
+from varlen.ops.differences import diff
+from varlen.ops.fill import fill_empty_rows
+from varlen.ops.gather import boolean_mask, gather
 from varlen.ops.reduce import count_rows, end_row, extreme, extreme_place, reduce_rows
 from varlen.ops.scan import scan_rows, scanned_extreme
+from varlen.ops.search import searchsorted
+from varlen.ops.shift import reverse, roll, shift
 from varlen.ops.softmax import exponentiate
+from varlen.ops.sort import rank, sort_rows, topk, unique
+from varlen.ops.tile import tile
+from varlen.ops.window import sliding_window
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from varlen.backends.values import Axes
+    from varlen.backends.values import Axes, RaggedT, RowsLike, SequencesLike
 
 
 class VerbMethods(RaggedBase[ArrayT]):
-    """Methods of `varlen.Ragged`, which inherits them."""
+    """Methods of `varlen.Ragged`, which inherits them.
+
+    `level` names the level whose sequences an op takes as its units, with all that nests below; -1 is the
+    innermost. Those that reduce give an array (n, ...), of a deeper Ragged one of the levels above; `axis` in
+    the place of `level` counts axes, as a Ragged of TensorFlow does, and `empty` is what a sequence without
+    rows gives. Those that move take whole sequences of the level below where it is not the innermost. Those
+    that order see all numbers of a sequence, whose inner borders are then gone; NaN comes last, and equal
+    numbers keep their order. The functions of `varlen.ops` say more.
+    """
 
     __slots__ = ()
 
@@ -933,4 +953,584 @@ class VerbMethods(RaggedBase[ArrayT]):
         array([-1000.,     0.,     0.])
         """
         result: Self = exponentiate(self, None, True, axis, level, temperature, None, False)
+        return result
+
+    def attention_pool(
+        self, scores: SequencesLike, *, level: int = -1, temperature: float = 1.0,
+    ) -> ArrayT | Any:
+        """The sum of each sequence's rows, weighted by the softmax of scores; as `ops.attention_pool`.
+
+        Parameters
+        ----------
+        scores
+            (total,), or (total, heads), or a Ragged of these that nests as this one.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        temperature
+            The divisor of the scores.
+
+        Returns
+        -------
+        (n, ...) or (n, heads, ...) array or tensor, or Ragged of the levels above
+            Zeros for a sequence without rows.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.attention_pool`.
+
+        Examples
+        --------
+        >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).attention_pool(np.zeros(3))
+        array([2., 5.])
+        """
+        return attention_pool(self, scores=scores, level=level, temperature=temperature)
+
+    def diff(self, n: int = 1, *, level: int = -1) -> Self:
+        """Subtract from each row the previous row of its sequence, n times; as `np.diff`.
+
+        Parameters
+        ----------
+        n
+            How often; a sequence loses n rows, or all.
+        level
+            The level inside whose sequences it happens; -1 is the innermost.
+
+        Returns
+        -------
+        Ragged
+            Fewer rows of the same dtype: bools are compared, unsigned integers go round. Watched by autograd.
+
+        Raises
+        ------
+        ValueError
+            n is below 0.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).diff().to_list()
+        [[-2, 3], [], [4]]
+        """
+        result: Self = diff(self, n=n, level=level)
+        return result
+
+    def bincount(
+        self, minlength: int = 0, weights: SequencesLike | None = None, *, level: int = -1,
+    ) -> ArrayT | Any:
+        """Count how often each number occurs in each sequence, or add up weights.
+
+        Parameters
+        ----------
+        minlength, weights, level
+            As those of `ops.bincount`.
+
+        Returns
+        -------
+        (n, k) array or tensor, or Ragged of the levels above
+            int64, or with weights float64; of tensors, the dtype of the weights, through which gradients
+            flow.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As those of `ops.bincount`.
+
+        Notes
+        -----
+        As TensorFlow's `tf.math.bincount(axis=-1)`.
+
+        Examples
+        --------
+        >>> vl.Ragged([1, 1, 2, 0], [3, 1]).bincount(minlength=4)
+        array([[0, 2, 1, 0],
+               [1, 0, 0, 0]])
+        """
+        return bincount(self, minlength=minlength, weights=weights, level=level)
+
+    @overload
+    def searchsorted(self, v: RaggedT, side: str = "left", *, level: int = -1) -> RaggedT: ...
+    @overload
+    def searchsorted(self, v: ArrayLike | ArrayT, side: str = "left", *, level: int = -1) -> ArrayT: ...
+    def searchsorted(self, v: Any, side: str = "left", *, level: int = -1) -> ArrayT | Any:
+        """Find where numbers go in each ascending sequence; as `np.searchsorted`.
+
+        Parameters
+        ----------
+        v, side, level
+            As those of `ops.searchsorted`.
+
+        Returns
+        -------
+        array, tensor or Ragged
+            As v: places inside the sequences, int64, from 0 to their lengths.
+
+        Raises
+        ------
+        ValueError
+            Another side; another number of sequences; rows of several.
+
+        Notes
+        -----
+        As `np.searchsorted`. Sequences must ascend, with NaN last; this is not checked.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([1, 3, 5, 2], [3, 1])
+        >>> r.searchsorted(vl.Ragged([4, 0, 2], [2, 1]), side="right").to_list(), r.searchsorted([3, 3])
+        ([[2, 0], [1]], array([1, 1]))
+        """
+        return searchsorted(self, v=v, side=side, level=level)
+
+    def sliding_window(self, width: int, *, level: int = -1) -> Self:
+        """Join each row with the next `width` - 1 rows of its sequence, if there are enough.
+
+        Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
+        steps, `sequence_enumerate` pads, `ops.ngrams` hashes.
+
+        Parameters
+        ----------
+        width, level
+            As those of `ops.sliding_window`.
+
+        Returns
+        -------
+        Ragged
+            Rows (width, ...) of the same dtype. Watched by autograd.
+
+        Raises
+        ------
+        ValueError
+            A width below 1, or a result beyond half of the machine's memory.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sliding_window(2).to_list()
+        [[[3, 1], [1, 4]], [], [[1, 5]]]
+        """
+        result: Self = sliding_window(self, width=width, level=level)
+        return result
+
+    def broadcast_rows(self, rows: SequencesLike, *, level: int = -1) -> Self:
+        """Repeat one row per sequence for all values below it: a Ragged that nests like this one.
+
+        What operators do with a Ragged of fewer levels, as a method.
+
+        Parameters
+        ----------
+        rows, level
+            As those of `ops.broadcast_rows`.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one; values of the kind and dtype of the rows.
+
+        Raises
+        ------
+        ValueError, IndexError
+            As those of `ops.broadcast_rows`.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r.broadcast_rows([7, 8], level=0).to_list(), r.broadcast_rows([7, 8, 9]).to_list()
+        ([[[7, 7], [7]], [[8]]], [[[7, 7], [8]], [[9]]])
+        """
+        result: Self = broadcast_rows(self, rows=rows, level=level)
+        return result
+
+    def tile(self, multiples: SequencesLike) -> Self:
+        """Repeat the contents of each axis end to end.
+
+        Parameters
+        ----------
+        multiples
+            The number of repeats for each axis, 0 or more.
+
+        Returns
+        -------
+        Ragged
+            With the same levels and dtype, each axis repeated.
+
+        Raises
+        ------
+        ValueError
+            The numbers do not match the axes, or one is below 0.
+
+        Notes
+        -----
+        As TensorFlow's `tf.tile`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).tile([1, 2]).to_list()
+        [[3, 1, 3, 1], [4, 4]]
+        >>> vl.Ragged([3, 1, 4], [2, 1]).tile([2, 1]).to_list()
+        [[3, 1], [4], [3, 1], [4]]
+        """
+        result: Self = tile(self, multiples=multiples)
+        return result
+
+    def gather(self, indices: SequencesLike, axis: int | None = None, *, batch_dims: int = 0) -> Self | Any:
+        """Take items along an axis by index, from the whole container or inside each sequence.
+
+        Parameters
+        ----------
+        indices, axis, batch_dims
+            As those of `ops.gather`.
+
+        Returns
+        -------
+        Ragged or array
+            The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array
+            where none of them is ragged.
+
+        Raises
+        ------
+        TypeError, IndexError, ValueError
+            As those of `ops.gather`.
+
+        Notes
+        -----
+        As TensorFlow's `tf.gather` and `tf.gather(batch_dims=)`.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+        >>> r.gather([2, 0]).to_list(), r.gather([[2], [1]]).to_list()
+        ([[1, 5], [3, 1, 4]], [[[1, 5]], [[]]])
+        >>> r.gather(vl.Ragged([2, 0, 1], [2, 0, 1]), batch_dims=1).to_list()
+        [[4, 3], [], [5]]
+        """
+        return gather(self, indices=indices, axis=axis, batch_dims=batch_dims)
+
+    @overload
+    def boolean_mask(self, mask: SequencesLike, *, flatten: Literal[False] = False) -> Self: ...
+    @overload
+    def boolean_mask(self, mask: SequencesLike, *, flatten: bool) -> ArrayT | Any: ...
+    def boolean_mask(self, mask: SequencesLike, *, flatten: bool = False) -> Self | ArrayT | Any:
+        """Keep what a mask marks: sequences, their contents or numbers, depending on the depth of the mask.
+
+        Parameters
+        ----------
+        mask, flatten
+            As those of `ops.boolean_mask`.
+
+        Returns
+        -------
+        Ragged or array
+            A Ragged of the same levels; with `flatten` an array, or a Ragged of the levels below the mask.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As those of `ops.boolean_mask`.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+        >>> r.boolean_mask(r > 1).to_list(), r.boolean_mask([True, True, False]).to_list()
+        ([[3, 4], [], [5]], [[3, 1, 4], []])
+        >>> r.boolean_mask(r > 1, flatten=True)
+        array([3, 4, 5])
+        """
+        return boolean_mask(self, mask=mask, flatten=flatten)
+
+    def fill_empty_rows(self, default: RowsLike) -> tuple[Self, ArrayT | Any]:
+        """Put one row into each empty innermost sequence, and return which were empty.
+
+        Parameters
+        ----------
+        default
+            The row: a number, or what broadcasts to one.
+
+        Returns
+        -------
+        (Ragged, indicator)
+            Bools, True for sequences that were empty: (n,), or a Ragged of the levels above.
+
+        Raises
+        ------
+        ValueError
+            A default that the dtype cannot hold, or of another shape.
+
+        Notes
+        -----
+        As TensorFlow's `tf.ragged.fill_empty_rows`.
+
+        Examples
+        --------
+        >>> filled, was_empty = vl.Ragged([3, 1, 4], [2, 0, 1]).fill_empty_rows(-1)
+        >>> filled.to_list(), was_empty
+        ([[3, 1], [-1], [4]], array([False,  True, False]))
+        """
+        return fill_empty_rows(self, default=default)
+
+    def sort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
+        """Sort the rows of each sequence, ascending or descending; as `ops.sort`.
+
+        Parameters
+        ----------
+        axis
+            Instead of `level`: the axis along which numbers are sorted, counted as in NumPy.
+        level
+            The level inside whose sequences numbers are sorted; levels below it are merged. -1 is the
+            innermost.
+        descending
+            The largest first; NaN stays last.
+
+        Returns
+        -------
+        Ragged
+            Of the same dtype. NaN comes last; equal numbers keep their order. Autograd follows.
+
+        Raises
+        ------
+        TypeError
+            The values are not numbers.
+        ValueError
+            There is no such axis, or both an axis and a level are given.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sort(descending=True).to_list()
+        [[4, 3, 1], [], [5, 1]]
+        """
+        result: Self = sort_rows(self, None, axis, level, descending, False)
+        return result
+
+    def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
+        """The positions that sort each sequence; as `ops.argsort`.
+
+        Parameters
+        ----------
+        axis, level, descending
+            As those of `ops.argsort`.
+
+        Returns
+        -------
+        Ragged
+            int64 places along the axis that is sorted: inside the sequence, and for `axis=0` the numbers of
+            the sequences.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.argsort`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).argsort().to_list()
+        [[1, 0, 2], [], [0, 1]]
+        """
+        result: Self = sort_rows(self, None, axis, level, descending, True)
+        return result
+
+    @overload
+    def topk(
+        self, k: int, *, level: int = -1, largest: bool = True, dense: Literal[False] = False,
+        fill: RowsLike = 0,
+    ) -> tuple[Self, Self]: ...
+    @overload
+    def topk(
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool, fill: RowsLike = 0,
+    ) -> tuple[ArrayT | Any, ArrayT | Any]: ...
+    def topk(
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: RowsLike = 0,
+    ) -> tuple[Self | ArrayT | Any, Self | ArrayT | Any]:
+        """The k largest numbers of each sequence in order, and their positions; as `ops.topk`.
+
+        Parameters
+        ----------
+        k
+            The number to keep, at least 1; a shorter sequence keeps all.
+        level
+            The level inside whose sequences they are found; levels below it are merged. -1 is the innermost.
+        largest
+            True for the largest numbers, largest first; False for the smallest, smallest first.
+        dense
+            Return rectangles, filled where a sequence is shorter.
+        fill
+            The fill of the values; positions are filled with -1.
+
+        Returns
+        -------
+        values, places : Ragged
+            Of the dtype of the values, and int64, with min(length, k) rows in each sequence. With `dense`
+            arrays (n, k, ...), or of several levels Ragged of those above with such rows.
+
+        Raises
+        ------
+        TypeError
+            The values are not numbers.
+        ValueError
+            A k below 1, a fill that the dtype cannot hold.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> best, which = vl.Ragged([3, 1, 4, 5], [3, 1]).topk(2)
+        >>> best.to_list(), which.to_list()
+        ([[4, 3], [5]], [[2, 0], [0]])
+        """
+        return topk(self, k=k, level=level, largest=largest, dense=dense, fill=fill)
+
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[False] = False, counts: Literal[False] = False,
+    ) -> Self: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[True], counts: Literal[False] = False,
+    ) -> tuple[Self, Self]: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[False] = False, counts: Literal[True],
+    ) -> tuple[Self, Self]: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[True], counts: Literal[True],
+    ) -> tuple[Self, Self, Self]: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: bool = False, counts: bool = False,
+    ) -> Self | tuple[Self, ...]: ...
+    def unique(self, *, level: int = -1, inverse: bool = False, counts: bool = False) -> Self | Any:
+        """The distinct numbers of each sequence, in ascending order; as `ops.unique`.
+
+        Parameters
+        ----------
+        level, inverse, counts
+            As those of `ops.unique`.
+
+        Returns
+        -------
+        Ragged or tuple of Ragged
+            The numbers, as many in a sequence as it has distinct ones; then the inverse, int64, which nests
+            as this one; then the counts, int64, like the numbers. All NaN are one, which comes last.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.unique`.
+
+        Examples
+        --------
+        >>> values, often = vl.Ragged([3, 1, 3, 5], [3, 1]).unique(counts=True)
+        >>> values.to_list(), often.to_list()
+        ([[1, 3], [5]], [[1, 2], [1]])
+        """
+        return unique(self, level=level, inverse=inverse, counts=counts)
+
+    def rank(self, *, level: int = -1, method: str = "ordinal", descending: bool = False) -> Self:
+        """The rank of each number inside its sequence, counted from 1; as `ops.rank`.
+
+        Parameters
+        ----------
+        level, method, descending
+            As those of `ops.rank`.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one: int64, float64 for "average". NaN are equal to each other and rank last.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.rank`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 3, 5], [3, 1]).rank(method="average").to_list()
+        [[2.5, 1.0, 2.5], [1.0]]
+        """
+        result: Self = rank(self, level=level, method=method, descending=descending)
+        return result
+
+    def reverse(self, *, level: int = -1) -> Self:
+        """Reverse the contents of each sequence; as `ops.reverse`.
+
+        Parameters
+        ----------
+        level
+            As that of `ops.reverse`.
+
+        Returns
+        -------
+        Ragged
+            Of the same lengths at the level; values of the same dtype.
+
+        Raises
+        ------
+        IndexError
+            As those of `ops.reverse`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).reverse().to_list()
+        [[1, 3], [4]]
+        """
+        result: Self = reverse(self, level=level)
+        return result
+
+    def shift(self, by: SequencesLike, *, level: int = -1, fill: RowsLike = 0) -> Self:
+        """Shift the contents of each sequence by `by` places; as `ops.shift`. Rows that leave it are lost.
+
+        Parameters
+        ----------
+        by, level, fill
+            As those of `ops.shift`.
+
+        Returns
+        -------
+        Ragged
+            Of the same lengths at the level; values of the same dtype.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.shift`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).shift(-1, fill=9).to_list()
+        [[1, 9], [9]]
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).shift(1, level=0).to_list()
+        [[[], [1, 2]], [[]]]
+        """
+        result: Self = shift(self, by=by, level=level, fill=fill)
+        return result
+
+    def roll(self, by: SequencesLike, *, level: int = -1) -> Self:
+        """Shift the contents of each sequence cyclically by `by` places; as `ops.roll`.
+
+        Parameters
+        ----------
+        by, level
+            As those of `ops.roll`.
+
+        Returns
+        -------
+        Ragged
+            Of the same lengths at the level; values of the same dtype.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.roll`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1], [3, 1]).roll(1).to_list()
+        [[4, 3, 1], [1]]
+        """
+        result: Self = roll(self, by=by, level=level)
         return result

@@ -22,11 +22,10 @@ from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
-from varlen.types.computing import ComputingMethods
 from varlen.types.constructors import Constructors
 from varlen.types.device_methods import DeviceMethods
+from varlen.types.faces import VerbMethods
 from varlen.types.operators import Operators
-from varlen.types.selecting import SelectingMethods
 from varlen.types.structure import Structure
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
 class Ragged(
     Constructors[ArrayT],
     Structure[ArrayT],
-    SelectingMethods[ArrayT],
-    ComputingMethods[ArrayT],
+    VerbMethods[ArrayT],
     Operators,
     DeviceMethods,
     RaggedBase[ArrayT],
