@@ -60,9 +60,9 @@ FUTURE = "from __future__ import annotations\n"
 def calls(verbs: Iterable[Verb], methods: Iterable[Face] = ()) -> str:
     """The imports of what verbs and methods call, from the files of `varlen.ops` that have it."""
     home = {name: noun for noun, names in by_hand.FUNCTIONS.items() for name in names.split()}
-    called = [(verb.noun, verb.call) for verb in verbs] + [(home[face.name], face.call) for face in methods]
+    pairs = [(verb.noun, verb.call) for verb in verbs] + [(home[face.name], face.call) for face in methods]
     names: dict[str, list[str]] = {}
-    for noun, name in sorted({(noun, call.partition("(")[0]) for noun, call in called}):
+    for noun, name in sorted({(noun, call.partition("(")[0]) for noun, call in pairs}):
         names.setdefault(noun, []).append(name)
     return "\n".join(f"from varlen.ops.{noun} import {', '.join(names[noun])}" for noun in names)
 

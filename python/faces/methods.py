@@ -24,19 +24,19 @@ def _method(
 ) -> Face:
     """What is not said of arguments and errors is as the function has it."""
     names = re.findall(r"(\w+):", arguments)
-    same = f"As those of `ops.{name}`."
+    text = f"As those of `ops.{name}`."
     return Face(
         name,
         arguments,
         summary,
         call or f"{name}(self, {', '.join(f'{word}={word}' for word in names)})",
         example,
-        texts or {", ".join(names): same},
+        texts or {", ".join(names): text},
         returns,
         type,
         kind=kind,
         notes=notes,
-        raises={raises: same} if isinstance(raises, str) else raises,
+        raises={raises: text} if isinstance(raises, str) else raises,
         is_any=type == "Self",
         overloads=overloads,
     )
