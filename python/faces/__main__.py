@@ -242,11 +242,21 @@ def namesakes() -> str:
 
 
 def check_verbs() -> None:
-    """Refuse declarations whose verb no backend has."""
+    """Refuse declarations that are not listed, and those whose verb nothing computes."""
+    for module in (reduce, in_place):
+        for name, verb in vars(module).items():
+            if isinstance(verb, Verb) and verb not in module.VERBS:
+                raise ValueError(f"{verb.name}: {name} is not in VERBS of faces/{module.__name__}.py")
     verb_names = {"composed", *backends.verbs()}
+    compositions = backends.functions(PACKAGE / "ops/compositions.py")
     for verb in VERBS:
         if verb.by not in verb_names:
-            raise ValueError(f"{verb.name}: {verb.by!r} is no verb of backends/table.py, nor 'composed'")
+            raise ValueError(
+                f"{verb.name}: by={verb.by!r} is no verb of backends/table.py, nor 'composed'; "
+                "python/README.md says under 'With a kernel' what to write"
+            )
+        if verb.by == "composed" and verb.name not in compositions:
+            raise ValueError(f"{verb.name}: by='composed', but ops/compositions.py has none of that name")
 
 
 def package(name: str, docstring: str, by_hand: dict[str, str], nouns: dict[str, list[str]]) -> str:
@@ -537,7 +547,10 @@ def files() -> dict[Path, str]:
 def main() -> int:
     """Writes or checks."""
     check = "--check" in sys.argv[1:]
-    texts = files()
+    try:
+        texts = files()
+    except ValueError as error:
+        sys.exit(f"python/faces: {error}")
     differ = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     for path in differ:
         print(path.relative_to(ROOT))

@@ -131,3 +131,54 @@ def test_a_verb_of_the_table_a_function_for_each_backend_and_a_declaration_make_
     )
     code, said = run("-c", used, PYTHONPATH=str(clone / "python"))
     assert (code, said) == (0, "varlen.backends.numpy.reduce [2. 0.] [1. 0.]\n"), said
+
+
+WRONG = {
+    "a verb that is not listed": (
+        DECLARATION.format(name="midrange", by="composed", gives="2., 4.").replace("VERBS +=", "OTHERS ="),
+        "midrange: VERB is not in VERBS of faces/reduce.py",
+    ),
+    "a composed verb without a function": (
+        DECLARATION.format(name="midrange", by="composed", gives="2., 4."),
+        "midrange: by='composed', but ops/compositions.py has none of that name",
+    ),
+    "a verb that no backend has": (
+        DECLARATION.format(name="midrange", by="halfway", gives="2., 4."),
+        "midrange: by='halfway' is no verb of backends/table.py, nor 'composed'; "
+        "python/README.md says under 'With a kernel' what to write",
+    ),
+    "a summary that is too long": (
+        DECLARATION.format(name="ptp2", by="reduce", gives="2., 4.").replace("What comes", "What comes " * 9),
+        "shorten `summary` or `method_summary`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("declaration", "message"), WRONG.values(), ids=WRONG)
+def test_a_declaration_that_lacks_something_is_refused_before_anything_is_written(
+    clone, declaration, message
+):
+    with (clone / "python/faces/reduce.py").open("a") as file:
+        file.write(declaration)
+    code, error = run(clone / "python/faces")
+    assert code == 1
+    assert error.startswith("python/faces: ")
+    assert error.strip().endswith(message)
+
+
+def test_a_verb_of_the_table_that_a_backend_lacks_is_refused(clone):
+    table = clone / "python/varlen/backends/table.py"
+    table.write_text(
+        table.read_text().replace(
+            'core checks them."""\n',
+            'core checks them."""\n\n    def spread(self, values: Array) -> Array:\n        """(n,)."""\n',
+        )
+    )
+    for library, text in {
+        "numpy": "no module of backends/numpy/ has a function spread, nor has _core.pyi",
+        "torch": "no module of backends/torch/ has a function spread",
+    }.items():
+        assert run(clone / "python/faces") == (1, f"python/faces: {text}\n")
+        with (clone / "python/varlen/backends" / library / "reduce.py").open("a") as file:
+            file.write("\n\ndef spread(values: Any) -> Any:\n    return values\n")
+    assert run(clone / "python/faces")[0] == 0
