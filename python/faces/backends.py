@@ -19,7 +19,7 @@ def functions(path: Path) -> set[str]:
     return {node.name for node in _tree(path).body if isinstance(node, ast.FunctionDef)}
 
 
-def _of_arrays() -> set[str]:
+def _array_verbs() -> set[str]:
     """The verbs that take arrays one by one: tensors need a function of their own."""
     (table,) = (node for node in _tree(PACKAGE / "table.py").body if isinstance(node, ast.ClassDef))
     return {
@@ -40,7 +40,7 @@ def homes(folder: str) -> dict[str, list[str]]:
             places[verb] = f"varlen.backends.{folder}.{path.stem}"
     missing = [verb for verb in verbs() if verb not in places]
     if folder == "torch":
-        missing = [verb for verb in missing if verb in _of_arrays()]
+        missing = [verb for verb in missing if verb in _array_verbs()]
     else:
         missing = [verb for verb in missing if verb not in functions(PACKAGE.parent / "_core.pyi")]
     if missing:

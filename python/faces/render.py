@@ -54,8 +54,8 @@ def _docstring(summary: str, sections: Iterable[tuple[str, list[str]]], indent: 
     lines = [f'{indent}"""{summary}']
     first = lines[0].partition("\n")[0]
     if len(first) > WIDTH:
-        beyond = len(first) - WIDTH
-        raise ValueError(f"{first.strip()} is {beyond} too long: shorten `summary` or `method_summary`")
+        excess = len(first) - WIDTH
+        raise ValueError(f"{first.strip()} is {excess} too long: shorten `summary` or `method_summary`")
     for title, rows in sections:
         lines += _section(title, rows, indent)
     return "\n".join([*lines, f'{indent}"""'])
