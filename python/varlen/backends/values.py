@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     RowsLike: TypeAlias = ArrayLike | Values
     # The same, or a container that knows its lengths, or a list of what is an array each.
     SequencesLike: TypeAlias = RowsLike | RaggedBase[Any] | Sequence[Any]
+    # Which rows are meant: integers, a mask or a slice.
+    Indices: TypeAlias = RowsLike | slice
     # Where a verb writes what it gives: of the kind that it would make.
     Output: TypeAlias = Values | RaggedBase[Any]
     # A dtype by NumPy's or torch's object, a type of Python or a name.

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, check_parent
@@ -23,7 +22,7 @@ them. Figures from a busy machine mean little: look at the spread beside them.
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(commands, "bench", "run the benchmark table", _DESCRIPTION, _run)
     parser.add_argument(

@@ -92,7 +92,7 @@ subject in two files, in two splits, or in another split than its folder says is
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(
         commands,

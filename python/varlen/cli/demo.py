@@ -24,7 +24,7 @@ reading it, and runs an epoch of shuffled padded batches. Ends with commands to 
 _MAX_LINES = 256
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(
         commands, "demo", "build, save, open and batch files > lines > tokens", _DESCRIPTION, _run

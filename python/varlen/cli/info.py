@@ -30,7 +30,7 @@ nulls, distinct numbers or words, and what was left out or changed, why, and the
 _PICTURE_BINS = 32
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(commands, "info", "look into a file or folder", _DESCRIPTION, _run)
     parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")

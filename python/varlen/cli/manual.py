@@ -6,7 +6,7 @@ import argparse
 import difflib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from varlen.cli.errors import Misuse
 
@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
         flags = [argument.partition("=")[0] for argument in rest if argument.startswith("-")]
         self.error(f"unrecognized arguments: {' '.join(rest)}{_suggestion(flags, options)}")
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             names = [str(name) for name in action.choices]
             message = f"invalid choice: {value!r} (choose from {', '.join(names)})"
@@ -45,7 +45,11 @@ def _suggestion(words: Sequence[str], names: Sequence[str]) -> str:
 
 
 def add_command(
-    commands: Any, name: str, line: str, page: str, run: Callable[[argparse.Namespace], int]
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    line: str,
+    page: str,
+    run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
     """Adds a command whose page is printed as it is written; gives its parser for the arguments."""
     parser: argparse.ArgumentParser = commands.add_parser(

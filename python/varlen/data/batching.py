@@ -43,7 +43,7 @@ class Batching(Rows):
     def _run(
         self,
         options: BatchOptions,
-        rows: Any,
+        rows: object,
         start: Any = None,
         end: Any = None,
         seed: SeedLike = None,
@@ -77,7 +77,9 @@ class Batching(Rows):
             return schema
         return self.data_schema(dims, flatten=flatten)
 
-    def _named_batch(self, arrays: Mapping[str, Any], options: BatchOptions, schema: DataSpecs) -> DataDict:
+    def _named_batch(
+        self, arrays: Mapping[str, object], options: BatchOptions, schema: DataSpecs
+    ) -> DataDict:
         """The arrays of a batch as Data."""
         max_dim = 1 if options.values["flatten"] else self.depth
         depths = {key: min(column.dim, max_dim) for key, column in self.fields.items() if key in arrays}

@@ -18,11 +18,15 @@ from varlen.data.views import Views, own_attributes
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import torch
     from numpy.typing import NDArray
     from typing_extensions import Self, Unpack
 
     from varlen.backends.kinds import CupyArray
+    from varlen.backends.values import Indices, RowsLike, Values
+    from varlen.data.buffers import Buffers
     from varlen.data.options import ArrayBatchKeywords, BatchKeywords, DataBatchKeywords
     from varlen.dims import DataDict
 
@@ -79,36 +83,43 @@ class Dataset(Views):
     ) -> DataDict: ...  # fmt: skip
     @overload
     def batch(
-        self, rows: Any, *, framework: Literal["cupy"], device: Any = None, start: Any = None,
-        end: Any = None, seed: SeedLike = None, epoch: int = 0, out: Any = None,
+        self, rows: Indices, *, framework: Literal["cupy"], device: torch.device | str | int | None = None,
+        start: RowsLike | None = None,
+        end: RowsLike | None = None, seed: SeedLike = None, epoch: int = 0,
+        out: Mapping[str, Values] | Buffers | None = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[CupyArray]: ...  # fmt: skip
     @overload
     def batch(
-        self, rows: Any, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
-        start: Any = None, end: Any = None, seed: SeedLike = None, epoch: int = 0, out: Any = None,
+        self, rows: Indices, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
+        start: RowsLike | None = None, end: RowsLike | None = None, seed: SeedLike = None, epoch: int = 0,
+        out: Mapping[str, Values] | Buffers | None = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[torch.Tensor]: ...  # fmt: skip
     @overload
     def batch(
-        self, rows: Any, *, framework: Literal["torch"], start: Any = None, end: Any = None,
-        seed: SeedLike = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
+        self, rows: Indices, *, framework: Literal["torch"], start: RowsLike | None = None,
+        end: RowsLike | None = None,
+        seed: SeedLike = None, epoch: int = 0, out: Mapping[str, Values] | Buffers | None = None,
+        **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[torch.Tensor]: ...  # fmt: skip
     @overload
     def batch(
-        self, rows: Any, *, framework: Literal["numpy"] | None = None, start: Any = None, end: Any = None,
-        seed: SeedLike = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
+        self, rows: Indices, *, framework: Literal["numpy"] | None = None, start: RowsLike | None = None,
+        end: RowsLike | None = None,
+        seed: SeedLike = None, epoch: int = 0, out: Mapping[str, Values] | Buffers | None = None,
+        **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[NDArray[Any]]: ...  # fmt: skip
     @with_options()
     def batch(
         self,
-        rows: Any,
+        rows: Indices,
         *,
-        start: Any = None,
-        end: Any = None,
+        start: RowsLike | None = None,
+        end: RowsLike | None = None,
         seed: SeedLike = None,
         epoch: int = 0,
-        out: Any = None,
+        out: Mapping[str, Values] | Buffers | None = None,
         **options: Unpack[BatchKeywords],
     ) -> Batch[Any] | DataDict:
         """Make one padded or ragged batch of rows or windows, in one call from the file to the arrays.
@@ -302,7 +313,8 @@ class Dataset(Views):
 
     @overload
     def collator(
-        self, *, framework: Literal["cupy"], device: Any = None, seed: SeedLike = None,
+        self, *, framework: Literal["cupy"], device: torch.device | str | int | None = None,
+        seed: SeedLike = None,
         **options: Unpack[ArrayBatchKeywords],
     ) -> StagedCollator: ...  # fmt: skip
     @overload
@@ -377,7 +389,8 @@ class Dataset(Views):
 
     @overload
     def epoch(
-        self, batch_size: int | None = None, *, framework: Literal["cupy"], device: Any = None,
+        self, batch_size: int | None = None, *, framework: Literal["cupy"],
+        device: torch.device | str | int | None = None,
         **options: Unpack[_EpochKeywords],
     ) -> Epoch[CupyArray]: ...  # fmt: skip
     @overload
@@ -487,13 +500,13 @@ class Dataset(Views):
         how = (_restore, (type(self), self._source, self._index))
         return (*how, (None, own)) if own else how
 
-    def _init_like(self, result: Self, source: Any) -> None:
+    def _init_like(self, result: Self, source: object) -> None:
         Dataset.__init__(result, source)  # a subclass may be made of other arguments
         for name, value in own_attributes(self, Dataset, _BASE_ATTRIBUTES).items():
             object.__setattr__(result, name, value)
 
 
-def _restore(kind: type[Dataset], source: Any, index: Ints | None = None) -> Dataset:
+def _restore(kind: type[Dataset], source: object, index: Ints | None = None) -> Dataset:
     result = object.__new__(kind)
     Dataset.__init__(result, source)
     return result if index is None else result._with_rows(index)

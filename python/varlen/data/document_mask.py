@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from varlen.arguments import as_bool, as_dtype
 from varlen.backends.values import ArrayT, is_tensor, like
 from varlen.errors import dtype_error, value_error
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
+
+
 __all__ = ["attention_mask", "document_mask"]
 
 
-def document_mask(document_ids: Any, causal: bool = True) -> Callable[..., Any]:
+def document_mask(document_ids: RowsLike, causal: bool = True) -> Callable[..., Any]:
     """The mask of packed rows as a function of positions: a `mask_mod` for FlexAttention.
 
     Parameters

@@ -59,7 +59,7 @@ def _as_times(rows: Array, dtype: np.dtype, argument: str) -> Array:
     return _core.fill_row(rows, dtype, rows.shape, argument)[0] if dtype.kind in "mM" else rows
 
 
-def _as_values(value: Any, column: ColumnLike | None, argument: str) -> Array:
+def _as_values(value: object, column: ColumnLike | None, argument: str) -> Array:
     """A list as values of a column: dates as times, words as their ids."""
     array = np.asarray(value)
     if column is None:

@@ -292,7 +292,7 @@ def _worker(repeat: int = 0) -> tuple[int, int, Pass | None]:
     )
 
 
-def _refuse_stacks(dataset: Any) -> None:
+def _refuse_stacks(dataset: object) -> None:
     """Refuses a DataLoader that makes batches of batches: with an axis more, or of several for one."""
     data = sys.modules.get("torch.utils.data")
     frame = None if data is None else sys._getframe(1)

@@ -113,7 +113,8 @@ class Loader(Epoch[ArrayT]):
     @overload
     def __init__(
         self: Loader[CupyArray], dataset: Dataset, batch_size: int | None = None, *,
-        framework: Literal["cupy"], device: Any = None, **options: Unpack[_Keywords],
+        framework: Literal["cupy"], device: torch.device | str | int | None = None,
+        **options: Unpack[_Keywords],
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
@@ -258,7 +259,7 @@ class Loader(Epoch[ArrayT]):
     def _identity(self) -> dict[str, Any]:
         return {} if self._collate_fn else super()._identity()
 
-    def _make_batches(self, rows: Iterable[Any]) -> Iterator[Batch[ArrayT]]:
+    def _make_batches(self, rows: Iterable[object]) -> Iterator[Batch[ArrayT]]:
         collate_fn, dataset = self._collate_fn, self._dataset
         if collate_fn is None:
             results: Any = super()._make_batches(rows)
@@ -274,7 +275,7 @@ class Loader(Epoch[ArrayT]):
         return f"Loader({self._batches!r}, {self._prefetch} made ahead{suffix})"
 
 
-def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
+def _check_options(dataset: object, options: Mapping[str, object]) -> None:
     """Refuses what a DataLoader has, and a Loader has in another way, before anything else is said."""
     for name in options:
         if name in _ELSEWHERE:
@@ -283,7 +284,7 @@ def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
         check_names(options, BatchKeywords)
 
 
-def _collate_fn(dataset: Any, function: Any, options: Any) -> Callable[[list[Any]], Any]:
+def _collate_fn(dataset: object, function: object, options: Any) -> Callable[[list[Any]], Any]:
     """What makes a batch of samples of another dataset."""
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         kind = type(dataset).__name__
@@ -307,5 +308,5 @@ def _collate_fn(dataset: Any, function: Any, options: Any) -> Callable[[list[Any
     return result
 
 
-def _may_be_empty(batches: Any) -> bool:
+def _may_be_empty(batches: object) -> bool:
     return isinstance(batches, Sampler) and batches.num_replicas > 1 and batches.uneven == "empty"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -11,6 +11,12 @@ from varlen import _core
 from varlen.arguments import as_bool
 from varlen.backends.values import is_tensor, memory_of
 from varlen.errors import error_of, instance_error, name_place, type_error, value_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import RowsLike
+
 
 __all__: list[str] = []
 
@@ -86,14 +92,14 @@ class ModelInputs:
         """What the model calls a key of the samples."""
         return self.names.get(key, key)
 
-    def fill_of(self, key: Any, fill: Any, default: Any = 0) -> Any:
+    def fill_of(self, key: Any, fill: object, default: Any = 0) -> Any:
         """What a key is padded with: labels with what losses ignore; one number is that of the tokens."""
         name = self.name_of(key)
         if isinstance(fill, Mapping):
             return fill.get(key, IGNORED if name == LABELS else default)
         return IGNORED if name == LABELS else fill if name == _TOKENS and fill is not None else default
 
-    def dtype_of(self, key: Any, values: list[Any]) -> Any:
+    def dtype_of(self, key: object, values: Sequence[object]) -> Any:
         """What values of a key are cast to before they are padded: those that are integers to int64."""
         name = self.name_of(key)
         is_label = name == LABELS
@@ -102,24 +108,24 @@ class ModelInputs:
         kinds = set(map(_kind_of, values)) - {"no items"}
         return np.int64 if kinds and kinds <= set("iub" if is_label else "iu") else None
 
-    def list_values(self, key: Any, flat: tuple[Array, Any]) -> tuple[Array, Any]:
+    def list_values(self, key: object, flat: tuple[Array, Any]) -> tuple[Array, Any]:
         """Values of lists with their levels, as they are padded: labels that are bools as int64."""
         values, levels = flat
         dtype = self.dtype_before(key, values.dtype)
         return flat if dtype == values.dtype else (values.astype(dtype), levels)
 
-    def dtype_before(self, key: Any, dtype: np.dtype) -> np.dtype:
+    def dtype_before(self, key: object, dtype: np.dtype) -> np.dtype:
         """The dtype in which values of a key are padded: labels that are bools as int64."""
         return _INT64 if dtype.kind == "b" and self.name_of(key) == LABELS else dtype
 
-    def as_model_takes(self, name: Any, leaf: dict[str, Any]) -> dict[str, Any]:
+    def as_model_takes(self, name: object, leaf: Mapping[str, object]) -> dict[str, Any]:
         """A leaf in the dtypes of layers and losses: int64, float32, and no bools for labels."""
         try:
             return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
         except ValueError as error:
             raise name_place(error, repr(name), advice="models take int64, give dtype") from None
 
-    def check_keys(self, keys: Any, fill: Any) -> None:
+    def check_keys(self, keys: Any, fill: RowsLike) -> None:
         """Refuse names for keys that no sample has, two values of one name, and a fill of no tokens."""
         keys = list(keys)
         for key in self.names:
@@ -147,7 +153,7 @@ class ModelInputs:
             )
 
     def batch_keywords(
-        self, arrays: Mapping[str, Any], depths: Mapping[str, int], casts: Mapping[str, Any]
+        self, arrays: Mapping[str, object], depths: Mapping[str, int], casts: Mapping[str, object]
     ) -> dict[str, Any]:
         """The keywords of the model from a batch of a dataset."""
         leaves: dict[str, Any] = {}
@@ -193,7 +199,7 @@ class ModelInputs:
                 out.setdefault(other, value if isinstance(value, int) else _copy(value))
         return out
 
-    def _tokens(self, leaves: Mapping[Any, Any]) -> Any:
+    def _tokens(self, leaves: Mapping[Any, object]) -> Any:
         """The name of the sequences whose lengths count."""
         sequences = [name for name, leaf in leaves.items() if _is_sequence(leaf) and name != LABELS]
         if _TOKENS in sequences:
@@ -259,7 +265,7 @@ class ModelInputs:
         return _like(leaf[""], extras)
 
 
-def _checked_names(names: Any) -> dict[str, str]:
+def _checked_names(names: object) -> dict[str, str]:
     if names is None:
         return {}
     if not isinstance(names, Mapping):
@@ -270,7 +276,7 @@ def _checked_names(names: Any) -> dict[str, str]:
     return dict(names)
 
 
-def _is_sequence(leaf: Any) -> bool:
+def _is_sequence(leaf: object) -> bool:
     return isinstance(leaf, dict) and not leaf.keys().isdisjoint(("mask", "offsets", "document_ids"))
 
 
@@ -289,12 +295,12 @@ def _kind_of(value: Any) -> str | None:
     return "b" if isinstance(value, bool) else None
 
 
-def as_label_dtype(value: Any) -> Any:
+def as_label_dtype(value: object) -> Any:
     """Labels in a dtype that holds -100 and that losses take: int64 for integers and bools, or floats."""
     return _as_model_takes(value, True)
 
 
-def labels_of_bins(block: Any, position_ids: Any, document_ids: Any) -> Any:
+def labels_of_bins(block: object, position_ids: Any, document_ids: Any) -> Any:
     """Tokens of packed rows as labels: -100 at the first one of each sequence, and where there are none."""
     labels = _copy(as_label_dtype(block))
     labels[(position_ids == 0) | (document_ids < 0)] = IGNORED
@@ -322,7 +328,7 @@ def _copy(value: Any) -> Any:
     return value.clone() if is_tensor(value) else value.copy()
 
 
-def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: Any) -> None:
+def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: object) -> None:
     """Refuse labels of samples that are not one for each token."""
     if not _is_sequence(labels):
         return
@@ -367,7 +373,7 @@ def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
         )
 
 
-def _like(value: Any, extras: dict[str, Any]) -> dict[str, Any]:
+def _like(value: object, extras: dict[str, object]) -> dict[str, Any]:
     """What was made as tensors where the values are."""
     if not is_tensor(value):
         return extras

@@ -15,6 +15,7 @@ from varlen.dims.records.joint_data import columns_as_data, level_dims, spec_of_
 from varlen.errors import error_of, value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import DTypes
     from varlen.data.sources.memory import ColumnLike
 
 __all__: list[str] = []
@@ -24,7 +25,7 @@ _MADE = re.compile(r"dim(\d+)/(offsets|max_length|positions|lengths|part)|window
 
 def schema_of(
     columns: Mapping[str, ColumnLike],
-    dims: Any,
+    dims: object,
     flatten: bool,
     keys: Iterable[str] | None = None,
     row_dims: Mapping[str, Sequence[Dim]] | None = None,
@@ -64,7 +65,7 @@ def schema_of(
     return DataSpecs(specs)
 
 
-def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: Any) -> None:
+def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: DTypes) -> None:
     """Refuse dtypes of a batch that are not those of its DataSpecs."""
     for key in keys:
         user_dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype

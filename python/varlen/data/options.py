@@ -371,7 +371,7 @@ class OptionsCache:
         return options
 
 
-def _says_something(value: Any) -> bool:
+def _says_something(value: object) -> bool:
     is_empty = isinstance(value, Mapping) and not value
     return value is not None and value is not False and not is_empty
 
@@ -433,7 +433,7 @@ def _copy(name: str, value: Any) -> Any:
     return view_of(value) or value
 
 
-def view_of(value: Any) -> _core.Joint | None:
+def view_of(value: object) -> _core.Joint | None:
     """The core's view of a JointNestedRaggedTensorDict, or of a DataDict; None for anything else."""
     view = getattr(value, "_view", None) or getattr(value, "__varlen_joint__", None)
     result = view() if callable(view) else value
@@ -468,7 +468,7 @@ _OF_WORKERS = {
 }  # fmt: skip
 
 
-def check_names(options: Iterable[str], keywords: Any) -> None:
+def check_names(options: Iterable[str], keywords: object) -> None:
     """Refuses options that are not declared."""
     names = keywords.__annotations__
     for name in options:
@@ -489,7 +489,7 @@ def no_such_key(option: str, key: object, keys: Iterable[Any]) -> KeyError:
 
 
 def with_options(
-    keywords: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None, *, others: bool = False
+    keywords: object = BatchKeywords, defaults: Mapping[str, object] | None = None, *, others: bool = False
 ) -> Callable[[Function], Function]:
     """Shows the keywords behind `**options` in a function's signature, all of them or with others behind."""
     all_defaults = {**_DEFAULTS, **(defaults or {})}
@@ -523,7 +523,7 @@ def select_columns(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None
     return {key: columns[key] for key in names}
 
 
-def per_key(option: str, value: Any, keys: Iterable[str], columns: Mapping[str, Any]) -> dict[str, Any]:
+def per_key(option: str, value: object, keys: Iterable[str], columns: Mapping[str, object]) -> dict[str, Any]:
     """An option that is one value for all keys, or a mapping from some keys to theirs."""
     if value is None:
         return {}
@@ -535,7 +535,7 @@ def per_key(option: str, value: Any, keys: Iterable[str], columns: Mapping[str, 
     return dict.fromkeys(keys, value)
 
 
-def fill_row(option: str, key: str, row_shape: tuple[int, ...], dtype: np.dtype, value: Any) -> np.ndarray:
+def fill_row(option: str, key: str, row_shape: tuple[int, ...], dtype: np.dtype, value: object) -> np.ndarray:
     """One row of a value that the dtype has to hold; zeros where none is given."""
     return _core.fill_row(value, dtype, row_shape, f"{option} of {key!r}" if key else option)
 
@@ -551,7 +551,7 @@ def overflow_of_padding(error: Exception, values: BatchKeywords, place: str = ""
 
 
 def padding_rows(
-    value: Any,
+    value: object,
     selection: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype],

@@ -31,6 +31,7 @@ from varlen.ops.dense import padded
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
     from varlen.data.sampler import Ints
     from varlen.io.account import Account
 
@@ -45,7 +46,7 @@ def pack(
     window: int = 10_000,
     too_long: Literal["raise", "skip", "split"] = "raise",
     labels: str | None = None,
-    fill: Any = None,
+    fill: RowsLike | None = None,
     max_bytes: int | None = None,
 ) -> Batch[Any]:
     """Pack sequences into rows of `size` tokens, with the keys that attention needs.
@@ -170,12 +171,12 @@ def _account(packing: Account, columns: Mapping[str, Ragged[Any]], document_ids:
 
 
 def packed_arrays(
-    batch: Mapping[str, Any],
+    batch: Mapping[str, object],
     keys: Sequence[str],
     fills: Mapping[str, Any],
     size: int,
     bins: Any,
-    rows: Any,
+    rows: object,
     max_bytes: int | None,
 ) -> dict[str, Any]:
     """The arrays of a ragged batch as blocks of bins."""
@@ -264,7 +265,9 @@ def _refuse_overfull(level: _core.Level, bins: Ints, size: int) -> None:
         )
 
 
-def _block(values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, max_bytes: int | None) -> Any:
+def _block(
+    values: Any, level: _core.Level, bins: Ints, size: int, fill: RowsLike | None, max_bytes: int | None
+) -> Any:
     """Sequences end to end as (bins, size, ...)."""
     tokens = _core.Level.from_offsets(level.offsets[bins])
     if tokens.longest:  # and none is over size, to which the longest is then rounded up

@@ -40,7 +40,7 @@ class _Pickler(ForkingPickler):
         return _as_tensor, (bits, str(value.dtype).removeprefix("torch."))
 
 
-def pickle_batch(batch: Any, buffer: Callable[[pickle.PickleBuffer], Any] | None = None) -> bytes:
+def pickle_batch(batch: object, buffer: Callable[[pickle.PickleBuffer], Any] | None = None) -> bytes:
     """A batch as bytes, for `pickle.loads`."""
     stream = io.BytesIO()
     _Pickler(batch, stream, _PROTOCOL, True, buffer).dump(batch)

@@ -117,7 +117,7 @@ class Passes:
         with self._process_passes(os.getpid()) as (_, _, row):
             return int(row[_NEXT]), bool(row[_GOES_ON])
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: object) -> None:
         if isinstance(state, tuple):
             self.__init__(*state)  # type: ignore[misc]
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from varlen.data.tensors import as_small, memory_of_buffer, tensor_dtype, to_ten
 from varlen.errors import type_error, value_error
 from varlen.io import small_floats
 from varlen.io.dtypes import small_keys, widen
+
+if TYPE_CHECKING:
+    from varlen.backends.values import Indices
+
 
 __all__ = []
 
@@ -128,7 +132,7 @@ class BatchPlan:
         is_nan = fill_mode == "nan" and self._dtypes[key].kind not in "iu"
         return None if column.vocabulary is None or is_nan else self._fills[key]
 
-    def _edge_records(self, rows: Any, count: int) -> tuple[Any, Any]:
+    def _edge_records(self, rows: Indices, count: int) -> tuple[Any, Any]:
         """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all
         share.
         """
@@ -240,7 +244,7 @@ def reserved_names(depth: int) -> list[str]:
     ]
 
 
-def _refuse_reserved(selection: Mapping[str, Any], nans: Mapping[str, Any]) -> None:
+def _refuse_reserved(selection: Mapping[str, object], nans: Mapping[str, object]) -> None:
     masks = {f"{name}/mask": name for name in nans}
     for name in selection:
         if name in masks:
@@ -264,7 +268,7 @@ def _refuse_nested(depths: Mapping[str, int]) -> None:
             raise value_error("layout", f"{name!r} is of dim {depth}", "give flatten=True, or keys of dim 1")
 
 
-def _output_dtype(key: str, column: ColumnLike, user_dtype: Any, tensors: bool) -> np.dtype:
+def _output_dtype(key: str, column: ColumnLike, user_dtype: object, tensors: bool) -> np.dtype:
     """The dtype of a key in the batch."""
     default = tensor_dtype(column) if tensors else column.dtype
     native: np.dtype = default
@@ -284,7 +288,7 @@ def _with_numbers(joint: _core.Joint, selection: Mapping[str, ColumnLike]) -> _c
 
 
 def _nan_replacements(
-    value: Any,
+    value: object,
     selection: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype],

@@ -21,6 +21,7 @@ from varlen.joint import JointNestedRaggedTensorDict
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from varlen.backends.values import RowsLike
     from varlen.io import Account
 
 __all__ = []
@@ -349,7 +350,7 @@ class Rows:
         places[self._index[::-1]] = np.arange(len(self))[::-1]
         return places
 
-    def rows_of(self, ids: Any) -> Ints:
+    def rows_of(self, ids: RowsLike) -> Ints:
         """The row of each id, where the rows have ids (`row_ids=` when they were written).
 
         Parameters
@@ -400,7 +401,7 @@ class Rows:
         return f"{type(self).__name__}({', '.join([f'{len(self)}{total} rows{where}', *keys])})"
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 

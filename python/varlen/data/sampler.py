@@ -421,14 +421,14 @@ ORDER = {name: _PARAMETERS[name].default for name in OrderKeywords.__annotations
 with_order = with_options(OrderKeywords, ORDER)
 
 
-def split_options(options: Mapping[str, Any]) -> tuple[OrderKeywords, dict[str, Any]]:
+def split_options(options: Mapping[str, object]) -> tuple[OrderKeywords, dict[str, Any]]:
     """The keywords of order, and the others."""
     order: Any = {name: options.get(name, default) for name, default in ORDER.items()}
     order["seed"] = as_int(order["seed"], "seed", maximum=None)
     return order, {name: option for name, option in options.items() if name not in ORDER}
 
 
-def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def refuse_differences(theirs: Mapping[str, object], own: Mapping[str, object]) -> None:
     """Refuse a state that was taken of something else."""
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
     if names:

@@ -75,7 +75,7 @@ class BatchSampler(Sampler):
         return [order[begin : begin + size] for begin in range(0, stop, size)]
 
 
-def _is_count(lengths: Any) -> bool:
+def _is_count(lengths: object) -> bool:
     return isinstance(lengths, (int, np.integer)) and not isinstance(lengths, bool)
 
 
@@ -287,7 +287,7 @@ class TokenBudget(Sampler):
 def batches_of(
     lengths: ArrayLike | HasLengths | int,
     batch_size: int | None,
-    batches: Any,
+    batches: object,
     shuffle: bool,
     order: OrderKeywords,
 ) -> Any:

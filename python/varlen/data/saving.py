@@ -24,6 +24,8 @@ from varlen.io.pieces import is_table
 from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from varlen.data.rows import Rows
 
 __all__ = []
@@ -164,7 +166,7 @@ def _call_each(
         raise name_place(name_item(error, ""), f"map: rows {begin} to {begin + len(parts) - 1}") from None
 
 
-def _row_joint(result: Any, where: str, first_words: _FirstWords) -> _core.Joint:
+def _row_joint(result: object, where: str, first_words: _FirstWords) -> _core.Joint:
     if isinstance(result, JointNestedRaggedTensorDict):
         return result._view().unsqueeze()
     rows = {k: [v] for k, v in result.items()} if isinstance(result, dict) else result
@@ -184,7 +186,7 @@ def _promote_dtypes(parts: list[_core.Joint]) -> list[_core.Joint]:
     return [widen(part, {n: d for n, d in dtypes.items() if part.values(n).dtype != d}) for part in parts]
 
 
-def _call(function: Any, rows: Any, where: str) -> Any:
+def _call(function: Any, rows: object, where: str) -> Any:
     try:
         return function(rows)
     except Exception as error:
@@ -213,7 +215,7 @@ def _as_joint(result: Any, where: str, first_words: _FirstWords) -> _core.Joint:
         raise name_place(name_item(tell_cause(error), ""), f"map: {where}") from None
 
 
-def _build(columns: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
+def _build(columns: Mapping[str, object], first_words: _FirstWords) -> _core.Joint:
     """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
     if not columns:
         raise value_error("", "there are no keys; a result has at least one")

@@ -17,6 +17,9 @@ from varlen.io import small_floats
 from varlen.io.dtypes import stand_in_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import DTypes
     from varlen.data.sources.memory import ColumnLike
 
 __all__ = []
@@ -52,7 +55,7 @@ def torch_name(column: ColumnLike) -> str | None:
     return None if tag is None else stand_in_name(tag)
 
 
-def to_tensors(batch: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, Any]:
+def to_tensors(batch: Mapping[str, object], names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The arrays of a batch as tensors that share their memory; times as int64."""
     return {
         name: _to_tensor(name, value, names.get(name) if names else None)
@@ -167,7 +170,7 @@ class TensorLeaf:
 
         return fill_row(fill, self._bits_of, np.shape(fill))
 
-    def to_tensors(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
+    def to_tensors(self, leaf: Mapping[str, object]) -> dict[str, Any]:
         """The result of the core, as tensors."""
         tensors = to_tensors(leaf)
         if self._bits_of is not None:
@@ -181,14 +184,14 @@ class TensorLeaf:
         return leaf
 
 
-def _numpy_has(dtype: Any) -> bool:
+def _numpy_has(dtype: DTypes) -> bool:
     try:
         return as_dtype(dtype, "dtype").kind != "V"
     except TypeError:
         return False
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: object) -> Iterator[Any]:
     if isinstance(value, list):
         for inner in value:
             yield from _leaves(inner)
@@ -196,5 +199,5 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _tensors_in(items: list[Any]) -> Iterator[Any]:
+def _tensors_in(items: Sequence[object] | None) -> Iterator[Any]:
     return (leaf for leaf in _leaves(items) if is_tensor(leaf))

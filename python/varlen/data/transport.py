@@ -248,7 +248,7 @@ class _SentTuple(tuple[Any, ...]):
         return tuple, (list(self),)
 
 
-def as_sent(batch: Any) -> Any:
+def as_sent(batch: object) -> Any:
     """A dict or tuple of arrays as what takes the short way too, in a worker; anything else as it is."""
     if not _offers or _seen_in != os.getpid():
         return batch
@@ -297,7 +297,7 @@ def _namespace() -> str:
         return f"of{os.getpid()}"  # like no other
 
 
-def _send(batch: Any) -> Any:
+def _send(batch: object) -> Any:
     """What pickles in the place of a batch: where its arrays lie, and all else of it."""
     global _outbox
     from varlen.data.parcel import pickle_batch

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from varlen.backends.values import DTypes
+
 __all__ = []
 
 _LENGTHS = "dim1/lengths"
@@ -258,7 +260,13 @@ class Views(Batching):
         return result._with_rows(np.concatenate(rows))
 
     def with_key(
-        self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None, padding_id: bool = True
+        self,
+        name: str,
+        values: Any,
+        dim: int | None = None,
+        *,
+        dtype: DTypes | None = None,
+        padding_id: bool = True,
     ) -> Self:
         """Add or replace a key, whose values stay in memory.
 
@@ -384,13 +392,13 @@ class Views(Batching):
         size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
         save_rows(self, path, size, as_bool(progress, "progress"))
 
-    def _with_source(self, source: Any) -> Self:
+    def _with_source(self, source: object) -> Self:
         """A dataset of this class, with its own attributes, over another source."""
         result = object.__new__(type(self))
         self._init_like(result, source)
         return result
 
-    def _init_like(self, result: Self, source: Any) -> None:
+    def _init_like(self, result: Self, source: object) -> None:
         raise NotImplementedError
 
     def _with_rows(self, rows: Ints | slice, verb: str | None = None) -> Self:
@@ -401,7 +409,7 @@ class Views(Batching):
         view._verbs = self._verbs if verb is None else (*self._verbs, verb)
         return view
 
-    def _mask(self, function: Any) -> Array:
+    def _mask(self, function: object) -> Array:
         mask = np.asarray(function(RowColumns(self)) if callable(function) else function)
         if mask.dtype != bool:
             raise type_error("function", f"expected a bool for each row, got dtype {mask.dtype}")

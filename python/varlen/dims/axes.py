@@ -151,7 +151,7 @@ def _refuse_equals(data: Data[Any], axis: Dim, argument: str) -> None:
         )
 
 
-def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument: str) -> None:
+def _refuse_several(data: Data[Any], several: Sequence[int], axis: object, argument: str) -> None:
     dims = [data._shape.dims[k] for k in several]
     if all(dim == dims[0] for dim in dims):
         priorities = " and ".join([str(dim.match_priority) for dim in dims])

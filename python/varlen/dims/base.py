@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen._core import Dim, Level, Shape
+    from varlen.backends.values import DTypes, SequencesLike, Values
     from varlen.dims.beam import Beam
     from varlen.dims.data import Data
     from varlen.dims.vocabulary import Vocabulary
@@ -132,7 +133,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         """Whether the data is available without labels."""
         return self._facts.available_for_inference
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
         how: tuple[Any, ...]
         if by_torch(protocol) and self._dense is None:
             how = saved(type(self), self._values, self._shape.dims, self._order, tuple(self._facts))
@@ -146,7 +147,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
     def _rows(self) -> Any:
         return self._values
 
-    def _with_rows(self, rows: Any) -> Self:
+    def _with_rows(self, rows: SequencesLike | None) -> Self:
         return self._like(rows)
 
     def _like(self, values: Any) -> Self:
@@ -177,7 +178,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         return result
 
 
-def positions_or_none(values: Any, facts: Annotations) -> Annotations:
+def positions_or_none(values: Values, facts: Annotations) -> Annotations:
     """What is said of values, without a sparse_dim where they are no integers."""
     if facts.sparse_dim is None or "int" in dtype_name(values.dtype):
         return facts
@@ -185,7 +186,7 @@ def positions_or_none(values: Any, facts: Annotations) -> Annotations:
 
 
 @lru_cache(maxsize=64)
-def dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: DTypes) -> str:
     """What a dtype of NumPy, in any order of bytes, or of torch is called; NumPy takes its time to say it."""
     return str(dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype).removeprefix("torch.")
 
@@ -212,7 +213,7 @@ def given_by_operations(cls: type[Any]) -> type[Any]:
 
 
 def make_data(
-    values: Any, shape: Shape, order: tuple[int, ...] | None = None, facts: Annotations = NO_FACTS
+    values: Values | None, shape: Shape, order: tuple[int, ...] | None = None, facts: Annotations = NO_FACTS
 ) -> Data[Any]:
     """A Data of values that are known to have the shape."""
     data: Data[Any] = _new(_CLASS[0])
@@ -221,7 +222,7 @@ def make_data(
 
 
 def _restore(
-    values: Any,
+    values: Values,
     shape: Shape,
     order: tuple[int, ...] | None,
     facts: tuple[Any, ...],

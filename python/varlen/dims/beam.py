@@ -18,6 +18,7 @@ from varlen.dims.place import move
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
 
@@ -216,7 +217,7 @@ class Beam:
 
 
 def _cut_beam(
-    values: Any, shape: Shape, eos: int | None, out_dim: Dim | None, sparse_dim: Dim | None, beam: Beam
+    values: Values, shape: Shape, eos: int | None, out_dim: Dim | None, sparse_dim: Dim | None, beam: Beam
 ) -> Data[Any]:
     """Rows up to the first class that ends them."""
     backend, count = backend_of(values), values.shape[-1]

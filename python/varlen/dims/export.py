@@ -17,6 +17,7 @@ from varlen.dims.vocabulary import padding_class
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Output, RowsLike
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.levels import Levels
@@ -46,7 +47,9 @@ def to_list(data: Data[Any]) -> Any:
     return to_ragged(data).to_list()
 
 
-def to_padded(data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: str, out: Any = None) -> Any:
+def to_padded(
+    data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: str, out: Output | None = None
+) -> Any:
     """As `Data.to_padded`."""
     axes = data._order if order is None else every_place(data, order)
     block = _block(data, fill, side)
@@ -56,7 +59,7 @@ def to_padded(data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: st
     return block if out is None else backend.assign(out, block)
 
 
-def _block(data: Data[Any], fill: Any, side: str) -> Any:
+def _block(data: Data[Any], fill: object, side: str) -> Any:
     """The rectangle in the order in which values lie."""
     if side not in ("right", "left"):
         raise value_error("side", f"expected 'right' or 'left', got {side!r}")
@@ -69,7 +72,7 @@ def _block(data: Data[Any], fill: Any, side: str) -> Any:
     return values.reshape([shape.extent(k) for k in range(shape.rank)])
 
 
-def padded(data: Data[Any], fill: Any, side: str) -> Data[Any]:
+def padded(data: Data[Any], fill: RowsLike | None, side: str) -> Data[Any]:
     """As `Data.padded`."""
     result = data._like(data._values)
     result._dense = (to_padded(data, None, fill, side), data._shape, side)
@@ -102,7 +105,7 @@ def _bound_by(dim: Dim, target: Dim) -> Dim | None:
     return next((candidate for candidate in (dim, *dim.over) if candidate == target), None)
 
 
-def _validity(shape: Shape, like: Any) -> Data[Any]:
+def _validity(shape: Shape, like: object) -> Data[Any]:
     """True at every position, of the kind of other values."""
     block = np.ones(shape.array_shape, np.bool_)
     if like is not None and not isinstance(like, np.ndarray):

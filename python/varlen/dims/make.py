@@ -19,12 +19,13 @@ from varlen.errors import error_of, instance_error, naming, type_error, value_er
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
+    from varlen.backends.values import SequencesLike, Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.levels import Levels
 
 
-def check_dims(dims: Any, argument: str = "dims") -> list[Dim]:
+def check_dims(dims: object, argument: str = "dims") -> list[Dim]:
     """A list of dims, refused if something else is in it."""
     if isinstance(dims, (str, Dim)) or not is_listed(dims):
         raise type_error(argument, f"expected a sequence of dims, got {dims!r}")
@@ -75,7 +76,7 @@ def bind_by_others(dims: list[Dim]) -> None:
                 dims[k] = matches[0]
 
 
-def as_values(values: Any) -> Any:
+def as_values(values: object) -> Any:
     """An array or a tensor of what was given, refused where lists are no array."""
     try:
         return backend_of(values).as_array(values, "values")
@@ -86,7 +87,7 @@ def as_values(values: Any) -> Any:
         raise value_error("", text) from None
 
 
-def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
+def as_lengths(numbers: SequencesLike, over: Any) -> tuple[Any, Any]:
     """What a container of lengths holds, and the dims that they are over; None of one number."""
     if is_data(numbers):
         if over is not None:
@@ -126,7 +127,7 @@ def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -
     return facts
 
 
-def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
+def _check_classes(values: Values, sparse: Dim, argument: str) -> None:
     dtype = dtype_name(values.dtype)
     if not dtype.startswith(("int", "uint")):
         raise type_error(argument, f"positions of a sparse_dim are integers, got {dtype}")
@@ -178,7 +179,7 @@ def replace_dim(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     return result
 
 
-def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
+def from_levels(values: Values, levels: Levels, dims: Sequence[Dim], **facts: object) -> Data[Any]:
     """Values that nest: the first dim counts the sequences of the first level, one dim goes by each level.
 
     Dims of one size that no other is over go behind the others, as axes of rows.
@@ -226,7 +227,7 @@ def _bound_to(dim: Dim, level: Level, outer_dims: Sequence[Dim]) -> Dim:
     return dim.bind(lengths, dynamic_dims) if dynamic_dims else dim.bind(int(lengths[0]))
 
 
-def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
+def _check_sizes(values: Values, levels: Levels, shape: Shape) -> None:
     """Refuse levels and axes that are not as long as the dims say."""
     dims = shape.dims
     count = len(levels[0]) if levels else values.shape[0]
@@ -253,7 +254,7 @@ def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
             )
 
 
-def _arrange(values: Any, shape: Shape) -> Data[Any]:
+def _arrange(values: Values, shape: Shape) -> Data[Any]:
     """A Data of values, in which dims of one size lie behind the others."""
     order = Shape.arranged(shape.dims, static_last=True)
     if order == tuple(range(shape.rank)):
@@ -274,7 +275,7 @@ def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
     return data
 
 
-def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
+def from_list(rows: Any, dims: Sequence[Dim], **facts: object) -> Data[Any]:
     """Nested lists, one level for each dim; as `Data.from_list`."""
     from varlen.types import Ragged
 
@@ -302,14 +303,14 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
     return from_levels(values, levels, dim_list, **facts)
 
 
-def from_ragged(ragged: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
+def from_ragged(ragged: object, dims: Sequence[Dim], **facts: object) -> Data[Any]:
     """A Ragged, a dim for each level and one for its sequences; as `Data.from_ragged`."""
     if not isinstance(ragged, RaggedBase):
         raise instance_error("ragged", "a Ragged", ragged)
     return from_levels(ragged._values, ragged._levels, dims, **facts)
 
 
-def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: Any) -> Data[Any]:
+def from_padded(block: Values, dims: Sequence[Dim], side: str = "right", **facts: object) -> Data[Any]:
     """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`."""
     if side not in ("right", "left"):
         raise value_error("side", f"expected 'right' or 'left', got {side!r}")

@@ -15,6 +15,7 @@ from varlen.dims.place import lengths_of
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
     from varlen.dims.data import Data
 
 
@@ -25,7 +26,7 @@ def from_xarray(array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[Any]
     return from_padded(array.values, dim_list, **{"name": array.name, **facts})
 
 
-def to_xarray(data: Data[Any], fill: Any = None) -> Any:
+def to_xarray(data: Data[Any], fill: RowsLike | None = None) -> Any:
     """As `Data.to_xarray`."""
     import xarray
 

@@ -20,7 +20,7 @@ _UFUNCS = {
 }  # fmt: skip
 
 
-def for_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+def for_every_dtype(function: Callable[..., object]) -> Callable[..., Any]:
     """An operator, and the ufunc of its name where torch has none for the dtype."""
     ufunc = _UFUNCS[function]
 

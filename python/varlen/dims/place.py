@@ -14,10 +14,11 @@ from varlen.dims.base import NO_FACTS, make_data
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.data import Data
 
 
-def align(values: Any, shape: Shape, target: Shape) -> Any:
+def align(values: Values, shape: Shape, target: Shape) -> Any:
     """Values of one shape as they broadcast against those of another, which has all its dims."""
     plan = target.align(shape)
     if plan is None:
@@ -160,7 +161,7 @@ def positions_taken(
 def with_dims(
     data: Data[Any],
     k: int,
-    values: Any,
+    values: Values,
     dims: Sequence[Dim],
     inner_dims: Sequence[Dim] | None = None,
     outer_dims: Sequence[Dim] | None = None,
@@ -199,7 +200,7 @@ def target_of(
 
 def place_values(
     data: Data[Any],
-    values: Any,
+    values: Values,
     target: tuple[Shape, tuple[int, ...] | None],
     old_dim: Dim,
     new: Dim | None,
@@ -215,7 +216,7 @@ def place_values(
     return make_data(reshape(values, target[0].array_shape), target[0], target[1], facts)
 
 
-def reshape(values: Any, shape: tuple[int, ...]) -> Any:
+def reshape(values: Values, shape: tuple[int, ...]) -> Any:
     """Values in another shape, themselves where it is theirs: torch takes its time to see that."""
     return values if values.shape == shape else values.reshape(shape)
 

@@ -30,7 +30,7 @@ class _Plans:
         self.bytes = 0
         self.changing = Lock()
 
-    def keep(self, key: Any, plan: Any, args: Any, epoch: int) -> None:
+    def keep(self, key: object, plan: object, args: object, epoch: int) -> None:
         size = _bytes_of(plan) + _bytes_of(args)
         # Nobody waits: in a forked child, the one that is at it may not exist.
         if size > _MOST_BYTES // 4 or not self.changing.acquire(blocking=False):
@@ -50,7 +50,7 @@ class _Plans:
 _plans = _Plans()
 
 
-def _bytes_of(x: Any) -> int:
+def _bytes_of(x: object) -> int:
     """Roughly what is held: positions, and levels, which may know the sequence of each of their rows."""
     if isinstance(x, np.ndarray):
         return x.nbytes

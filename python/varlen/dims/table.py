@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from varlen._core import Dim, Level
 from varlen.dims.make import check_dims
 from varlen.dims.vocabulary import Vocabulary
 from varlen.errors import instance_error, value_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 _VERSION = 1
 _SORTS = {"quotient": (2, 3), "sum": (1, 2), "product": (1, 2), "multiple": (2,)}
@@ -140,7 +144,7 @@ class _Writer:
         return self._places[key]
 
 
-def _place(place: Any, count: int) -> int:
+def _place(place: object, count: int) -> int:
     if not isinstance(place, int) or not 0 <= place < count:
         raise value_error("", f"place {place!r} among {count}")
     return place
@@ -166,7 +170,7 @@ class _Reader:
             )
             self.dims.append(Dim._restored((self.word(word), bound, name, priority)))
 
-    def level(self, place: Any) -> Level:
+    def level(self, place: object) -> Level:
         return self._levels[_place(place, len(self._levels))]
 
     def word(self, place: Any) -> Any:
@@ -191,6 +195,6 @@ class _Reader:
         vocab = None if labels is None else Vocabulary(*labels)
         return bits >> 64, bits & (2**64 - 1), name, kind, size, vocab
 
-    def _restore_words(self, sort: str, rest: list[Any]) -> tuple[Any, ...]:
+    def _restore_words(self, sort: str, rest: Sequence[object]) -> tuple[Any, ...]:
         words = _SORTS[sort]
         return tuple(self.word(r) if k in words else r for k, r in enumerate(rest, 1))

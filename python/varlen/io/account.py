@@ -788,7 +788,7 @@ def _reason_line(why: str, rows: Reason | None, names: Mapping[str, Reason]) -> 
     return f"{verb}: {' and '.join(parts)}, {why}{first}"
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise type_error("", f"{value!r} is no count")
     return value

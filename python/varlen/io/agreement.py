@@ -97,7 +97,7 @@ class Agreement:
         return f"the others (such as {self._path})"
 
 
-def _difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | None:
+def _difference(mine: Mapping[str, object], theirs: Mapping[str, object]) -> str | None:
     """What two files declare of a key that differs: its kind, the zone of times, the names of its dims."""
     if mine.get("kind") != theirs.get("kind"):
         return f"values of kind {mine.get('kind')!r}, not {theirs.get('kind')!r}"

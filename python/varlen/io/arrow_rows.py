@@ -20,7 +20,7 @@ __all__: list[str] = []
 _FILL = "fill them, or give a Schema in which floats and times are nullable, for NaN"
 
 
-def as_table(rows: Any) -> pa.Table:
+def as_table(rows: object) -> pa.Table:
     """A table of what is one, or exports one.
 
     >>> as_table(pa.record_batch({"x": [1]})).num_rows
@@ -39,7 +39,7 @@ def as_table(rows: Any) -> pa.Table:
 
 
 def joint_of_table(
-    rows: Any, schema: Schema | None, first_words: Callable[[str], Sequence[str]]
+    rows: object, schema: Schema | None, first_words: Callable[[str], Sequence[str]]
 ) -> _core.Joint:
     """The columns of a table under the levels that they share.
 

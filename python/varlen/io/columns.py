@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from varlen.errors import as_record, error_of, instance_error, row_error, type_e
 from varlen.io.dtypes import cast_exactly
 from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
+
+if TYPE_CHECKING:
+    from varlen.backends.values import DTypes
+
 
 __all__: list[str] = []
 
@@ -63,13 +67,13 @@ class ColumnOptions:
         self.vocabularies = vocabularies_of(vocabularies)
 
 
-def _check_dtype(key: str, dtype: Any) -> Any:
+def _check_dtype(key: str, dtype: DTypes | None) -> Any:
     """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
     as_dtype(dtype, f"schema: key {key!r}")
     return dtype
 
 
-def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -> _core.Joint:
+def build_joint(raw: Mapping[str, object], options: ColumnOptions, argument: str) -> _core.Joint:
     """The columns of nested lists and arrays by their keys; inferred dtypes go into `options.schema`."""
     check_names(list(raw), argument)
     names: list[str] = []
@@ -126,7 +130,7 @@ def _metadata(options: ColumnOptions, dims: Mapping[str, int]) -> dict[str, Any]
     return make_metadata(options.vocabularies, options.row_ids)
 
 
-def infer_dtype(vals: Sequence[Any]) -> Any:
+def infer_dtype(vals: Sequence[object]) -> Any:
     if len(vals) == 0:
         raise value_error("", "Cannot infer dtype from empty values", "provide an explicit `schema=`.")
     try:
@@ -137,7 +141,7 @@ def infer_dtype(vals: Sequence[Any]) -> Any:
         return np.float32
 
 
-def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+def build_column(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred.
 
     A Ragged, known by its `values` and `levels`, nests as it does, and arrays say of which dtype they are;
@@ -181,7 +185,7 @@ def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, li
     return fold_levels(key, flat, column.levels, options.trailing.get(key, ()))
 
 
-def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+def _from_nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
         raise instance_error(key, "a list, a tuple or an array", value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -237,7 +241,7 @@ def fold_levels(
     return flat.reshape(len(levels[count]), *sizes), list(levels[:count])
 
 
-def first_leaf(value: Any) -> Any:
+def first_leaf(value: object) -> Any:
     """The first array that is not empty, or the first value that is no list; None where there is neither."""
     if isinstance(value, np.ndarray):
         return value if value.size else None
@@ -252,7 +256,7 @@ def _holds_text(array: Array) -> bool:
     return array.dtype.kind in "UT"
 
 
-def _holds_times(leaf: Any) -> bool:
+def _holds_times(leaf: object) -> bool:
     if isinstance(leaf, np.ndarray):
         return leaf.dtype.kind in "mM"
     return isinstance(leaf, (np.datetime64, np.timedelta64))
@@ -305,7 +309,7 @@ def _times_as(key: str, times: Array, dtype: np.dtype) -> Array:
     return cast_exactly(key, times, dtype)
 
 
-def _without_empty_arrays(value: Any) -> Any:
+def _without_empty_arrays(value: object) -> Any:
     """The same lists with empty lists in place of empty arrays, which then do not decide the dtype."""
     if isinstance(value, np.ndarray):
         return value if len(value) else []
@@ -318,7 +322,7 @@ def _without_empty_arrays(value: Any) -> Any:
     return [_without_empty_arrays(item) for item in value]
 
 
-def _has_empty_array(value: Any, depth: int) -> bool:
+def _has_empty_array(value: object, depth: int) -> bool:
     if isinstance(value, np.ndarray):
         return len(value) == 0
     return (
@@ -354,7 +358,7 @@ def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
     return _times_as(key, times, dtype)
 
 
-def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+def _numbers(key: str, value: object, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     dtype = options.schema.get(key)
     try:
         return _core.from_lists(value, depth, dtype, dtype is None and options.narrow, name=key)
@@ -365,7 +369,7 @@ def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[
         raise value_error("", f"{reason} (key {key!r})") from None
 
 
-def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     is_inferred = options.schema.get(key) is None
     try:
         if is_inferred and first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
@@ -388,7 +392,7 @@ def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
         raise value_error("", f"Failed to parse {key} as a nested list of numbers!") from error
 
 
-def _with_nan(value: Any) -> Any:
+def _with_nan(value: object) -> Any:
     """The same lists with NaN in place of None among numbers; None in place of a list is refused later."""
     if not isinstance(value, (list, tuple)):
         return value
@@ -396,7 +400,7 @@ def _with_nan(value: Any) -> Any:
     return [np.nan if item is None and is_leaf else _with_nan(item) for item in value]
 
 
-def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+def _from_strings(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Strings as ids: of the vocabulary that was given, or of one of all words as they first appear."""
     id_map = _known_words(key, options)
     flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, id_map, name=key)

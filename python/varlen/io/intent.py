@@ -264,7 +264,7 @@ class Schema(Mapping[str, SchemaColumn]):
         return {n: str if c.dtype is None else np.dtype(c.dtype) for n, c in self._columns.items()}
 
     @classmethod
-    def of(cls, stored: Mapping[str, Field], declared: Mapping[str, Any] | None = None) -> Schema:
+    def of(cls, stored: Mapping[str, Field], declared: Mapping[str, object] | None = None) -> Schema:
         """The schema of a file or data set, as far as the file states it.
 
         Parameters
@@ -419,7 +419,7 @@ class Schema(Mapping[str, SchemaColumn]):
     def check_rows(
         self,
         columns: Mapping[str, tuple[int, np.dtype, np.ndarray]],
-        words: Mapping[str, Any],
+        words: Mapping[str, object],
         where: str = "rows",
     ) -> None:
         """Raise an error if rows differ from the schema, or hold nulls that it forbids.
@@ -542,7 +542,7 @@ def unusual_arguments(column: SchemaColumn) -> dict[str, Any]:
     return {name: value for name, value in out.items() if value != usual.get(name)}
 
 
-def _column_of(entry: Field, intent: Any = None) -> Any:
+def _column_of(entry: Field, intent: object = None) -> Any:
     """What was said of a column, or what it is."""
     if isinstance(intent, dict):
         return {"trailing": entry.trailing, **intent}
@@ -565,7 +565,7 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-def _quote(value: Any) -> str:
+def _quote(value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, tuple):

@@ -27,7 +27,7 @@ class Piece(NamedTuple):
     vocabularies: Mapping[str, Sequence[str]] = {}
 
 
-def is_table(rows: Any) -> bool:
+def is_table(rows: object) -> bool:
     """A table or a record batch of Arrow, or a frame that exports one."""
     return hasattr(rows, "__arrow_c_stream__") or (
         hasattr(rows, "__arrow_c_array__") and hasattr(rows, "schema")
@@ -92,7 +92,7 @@ def _from_joint(joint: _core.Joint) -> Piece:
     return Piece(columns, levels, len(joint), (joint.meta or {}).get("vocabularies", {}))
 
 
-def _from_entries(entries: Mapping[str, Any]) -> Piece:
+def _from_entries(entries: Mapping[str, object]) -> Piece:
     columns: dict[str, tuple[int, Array]] = {}
     dim_levels: dict[int, _core.Level] = {}
     for full, values in entries.items():

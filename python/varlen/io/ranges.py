@@ -185,7 +185,7 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
     return firsts[order], lasts[order]
 
 
-def as_window(value: Any, count: int) -> Ints:
+def as_window(value: object, count: int) -> Ints:
     """The starts or ends of windows, one a row."""
     window = np.asarray(refuse_mask(value, "starts, ends"))
     if window.dtype.kind not in "iu" and window.size:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import urllib.parse
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from varlen.io.formats import explain
 from varlen.io.layout import FileLayout, Identity
 from varlen.io.stores import Store, store_of
 from varlen.io.urls import State
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
+
 
 __all__ = []
 
@@ -84,7 +88,7 @@ class _Ranges:
     def __init__(self, url: str, store: Store, state: State, data_start: int) -> None:
         self._url, self._store, self._state, self._data_start = url, store, state, data_start
 
-    def read(self, begins: Any, ends: Any) -> Array:
+    def read(self, begins: RowsLike, ends: RowsLike) -> Array:
         """The bytes of all ranges, end to end."""
         first, last = (np.asarray(edge, np.int64).reshape(-1) for edge in (begins, ends))
         limit = self._state.size - self._data_start

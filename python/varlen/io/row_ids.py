@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen.arguments import as_ids
 from varlen.errors import error_of, instance_error, value_error
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
+
 
 __all__ = ["RowIds"]
 
@@ -58,7 +62,7 @@ class RowIds:
             text = repr(words[one]) if 0 <= one < len(words) else one
             raise value_error("ids", f"rows {first} and {second} both have the id {text}", row=second)
 
-    def rows_of(self, ids: Any) -> Ints:
+    def rows_of(self, ids: RowsLike) -> Ints:
         """The row of each id; KeyError for the first that no row has."""
         query = as_ids(ids, "ids")
         if query.size == 0:

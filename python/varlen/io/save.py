@@ -132,7 +132,7 @@ def save(
         atomic.write_all(fd, (header, *views))
 
 
-def as_tensor(full: Any, value: Any, argument: str) -> Array:
+def as_tensor(full: object, value: object, argument: str) -> Array:
     """The array of a tensor, whose name is a string."""
     if not isinstance(full, str):
         raise type_error(argument, f"names are strings like 'dimK/name', got {full!r}")
@@ -152,7 +152,7 @@ def _check(
     arrays: Mapping[str, Array],
     vocabularies: Mapping[str, Sequence[str]],
     row_ids: str | None,
-    result: Mapping[str, Any],
+    result: Mapping[str, object],
 ) -> None:
     """Refuse tensors that could be written, but not read again."""
     by_key = {}

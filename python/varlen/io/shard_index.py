@@ -124,11 +124,11 @@ def _folder_of(path: str) -> str:
     return head + tail  # a query comes behind the name
 
 
-def _count(value: Any) -> bool:
+def _count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
-def _shard(index: str, folder: str, i: int, entry: Any, fields: Mapping[str, Field]) -> Shard:
+def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, Field]) -> Shard:
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
         raise format_error(index, f"shard {i} has no path")
     name, rows, size = entry["path"], entry.get("rows"), entry.get("size")
@@ -148,7 +148,7 @@ def _shard(index: str, folder: str, i: int, entry: Any, fields: Mapping[str, Fie
     return Shard(path, rows, size, fields)
 
 
-def _fields(path: str, keys: Any) -> dict[str, Field]:
+def _fields(path: str, keys: object) -> dict[str, Field]:
     out = {}
     for name, entry in keys.items() if isinstance(keys, dict) else ():
         is_valid = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account
 from varlen.io.urls import is_url
 from varlen.io.waits import map_items
+
+if TYPE_CHECKING:
+    from varlen.backends.values import Indices, RowsLike
+
 
 __all__ = ["ShardSet", "open_shards"]
 
@@ -525,7 +529,7 @@ class ShardSet:
         for shard in range(len(self.counts)):
             self.file(shard).validate()
 
-    def locate(self, rows: Any) -> tuple[Ints, Ints]:
+    def locate(self, rows: Indices) -> tuple[Ints, Ints]:
         """The shard of each row, and the row's number in it.
 
         Parameters
@@ -603,7 +607,11 @@ class ShardSet:
         return joint.row(0) if joint.depth else joint
 
     def read_many(
-        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+        self,
+        rows: Indices,
+        starts: RowsLike | None = None,
+        ends: RowsLike | None = None,
+        keys: Sequence[str] | None = None,
     ) -> _core.Joint:
         """Read rows in the given order, or a window of each; only the bytes of the windows are read.
 
@@ -661,7 +669,7 @@ class ShardSet:
         inverse[order] = np.arange(len(order))
         return _core.Joint.concat(parts).take(inverse)
 
-    def prefetch(self, rows: Any, starts: Any = None, ends: Any = None) -> None:
+    def prefetch(self, rows: Indices, starts: RowsLike | None = None, ends: RowsLike | None = None) -> None:
         """Ask the operating system to read rows of mapped files ahead; does nothing with `mmap=False`.
 
         Parameters
@@ -690,7 +698,7 @@ class ShardSet:
             file = self.file(int(shard))
             file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
 
-    def rows_of(self, ids: Any) -> Ints:
+    def rows_of(self, ids: RowsLike) -> Ints:
         """Find the row of each id; the ids are sorted on first use, and kept.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from varlen.errors import value_error
 from varlen.io.errors import StaleFileError, stale_error
@@ -19,7 +19,7 @@ class State(NamedTuple):
     mark: str
 
 
-def is_url(path: Any) -> bool:
+def is_url(path: object) -> bool:
     """True for text with a scheme.
 
     >>> is_url("memory://a.nrt"), is_url("/a.nrt"), is_url("C:/a.nrt")

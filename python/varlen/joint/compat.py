@@ -70,12 +70,12 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     return all(is_ndim_list(item, dim - 1) for item in L)
 
 
-def _is_dtype_like(value: Any) -> bool:
+def _is_dtype_like(value: object) -> bool:
     return isinstance(value, (type, np.dtype, str))
 
 
 def first_generation(
-    tensors: Any, tensors_fp: Any, schema: Any, pre_raggedified: bool
+    tensors: object, tensors_fp: object, schema: object, pre_raggedified: bool
 ) -> tuple[Any, Any, Any, bool]:
     """The arguments of a call in the first generation's order, `(tensors, schema, pre_raggedified)`.
 

@@ -141,7 +141,7 @@ class DenseMethods(JointState):
         )
 
 
-def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
+def _fill_rows(view: _core.Joint, fill: object) -> dict[str, Array] | None:
     """What each key is padded with; by default the id of padding where its words have one, else zero."""
     names = view.names
     words = (view.meta or {}).get("vocabularies", {})

@@ -20,6 +20,7 @@ from varlen.types.device_methods import DeviceMethods
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
+    import torch
     from typing_extensions import Self
 
     from varlen.joint.joint_dict import JointNestedRaggedTensorDict
@@ -107,7 +108,7 @@ class JointArrays(DeviceMethods, dict[str, Any]):
         return type(self), (dict(self), self._dtypes, self._source)
 
 
-def _rows_of(value: Any) -> Any:
+def _rows_of(value: object) -> Any:
     return value.values if isinstance(value, Ragged) else value
 
 
@@ -119,7 +120,7 @@ class PlacedMethods(JointState):
         """The device of the values: always "cpu". `to` gives tensors on other devices."""
         return "cpu"
 
-    def to(self: Self, device: Any, non_blocking: bool = False) -> Self | JointArrays:
+    def to(self: Self, device: torch.device | str | int, non_blocking: bool = False) -> Self | JointArrays:
         """Move the keys to a device, as tensors or CuPy arrays under the same levels.
 
         Parameters
@@ -183,7 +184,9 @@ class PlacedMethods(JointState):
         """
         return self
 
-    def cuda(self: Self, device: Any = "cuda", non_blocking: bool = False) -> Self | JointArrays:
+    def cuda(
+        self: Self, device: torch.device | str | int = "cuda", non_blocking: bool = False
+    ) -> Self | JointArrays:
         """Move the keys to a CUDA device, as `to("cuda")`.
 
         Parameters
@@ -236,14 +239,14 @@ class PlacedMethods(JointState):
         return tensors.pin_memory()
 
 
-def _tensors_of(joint: Any) -> JointArrays:
+def _tensors_of(joint: object) -> JointArrays:
     """The values of a joint dict as tensors, which share their memory where it may be written."""
     from varlen.backends.torch.memory import tensor_of
 
     return _as_arrays(joint, "torch", tensor_of)
 
 
-def _on_cupy(joint: Any, device: Any) -> JointArrays:
+def _on_cupy(joint: object, device: torch.device | str | int) -> JointArrays:
     """The values of a joint dict as arrays of CuPy on a device."""
     cupy = cupy_for(f"device: {device!r} without torch")
     library: Any = cupy_backend(cupy)

@@ -28,7 +28,7 @@ class IndexMethods(JointState):
         self: Self,
         index: np.ndarray | Sequence[int] | Sequence[bool] | slice | SupportsIndex | tuple[Any, ...],
     ) -> Self: ...
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         joint = self._joint
         if joint is None:
             joint = self._view()
@@ -48,7 +48,7 @@ class IndexMethods(JointState):
         return key in self.keys()
 
 
-def _get_other(self: JointState, joint: _core.Joint, index: Any) -> Any:
+def _get_other(self: JointState, joint: _core.Joint, index: object) -> Any:
     if isinstance(index, str):
         return _get_key(self, joint, index)
     if isinstance(index, tuple):
@@ -62,7 +62,7 @@ def _class_name(self: JointState) -> str:
     return self.__class__.__name__
 
 
-def _get_tuple(self: JointState, joint: _core.Joint, index: tuple[Any, ...]) -> _core.Joint:
+def _get_tuple(self: JointState, joint: _core.Joint, index: tuple[object, ...]) -> _core.Joint:
     """A tuple that the core does not take: what is wrong with it, or an array as its last element."""
     for k, item in enumerate(index):
         if k > 0 and not _is_int(index[k - 1]):
@@ -77,13 +77,13 @@ def _get_tuple(self: JointState, joint: _core.Joint, index: tuple[Any, ...]) -> 
     raise AssertionError("the core refused an index that holds nothing to refuse")
 
 
-def _is_int(item: Any) -> bool:
+def _is_int(item: object) -> bool:
     if isinstance(item, bool):
         return False
     return isinstance(item, (int, np.integer)) or (isinstance(item, np.ndarray) and item.ndim == 0)
 
 
-def _get_axis(self: JointState, joint: _core.Joint, item: Any, where: str, count: int) -> _core.Joint:
+def _get_axis(self: JointState, joint: _core.Joint, item: object, where: str, count: int) -> _core.Joint:
     """One index that the core does not take as it is: an array, a list, a mask, a step, too many."""
     if isinstance(item, slice) and item.step not in (None, 1):
         raise value_error("", f"Only slices with step size of None or 1 are supported; got {item.step}")

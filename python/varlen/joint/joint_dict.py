@@ -107,7 +107,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         schema: Mapping[str, Any] | None = None,
         keys: Iterable[str] | None = None,
         *,
-        tensors: Mapping[str, Any] | None = None,
+        tensors: Mapping[str, object] | None = None,
         pre_raggedified: bool = False,
         narrow: bool = True,
         trailing_dims: Mapping[str, int] | None = None,
@@ -167,7 +167,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         if keys is not None:
             self._subset_keys = files.resolve_keys(path, keys)
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls._own_init = cls.__init__ is not JointNestedRaggedTensorDict.__init__
 
@@ -179,7 +179,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         return None if self._tensors_fp is None else files.tensor_names(self._tensors_fp, self._subset_keys)
 
     @classmethod
-    def _infer_dtype(cls, vals: Sequence[Any]) -> Any:
+    def _infer_dtype(cls, vals: Sequence[object]) -> Any:
         return columns.infer_dtype(vals)
 
     def save(self, fp: str | os.PathLike[str], *, durable: bool = True) -> None:

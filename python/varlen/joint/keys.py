@@ -18,6 +18,7 @@ from varlen.io.file import refuse_wordless
 from varlen.joint.indexing import IndexMethods
 
 if TYPE_CHECKING:
+    from varlen.backends.values import DTypes
     from varlen.types import Ragged
 
 __all__: list[str] = []
@@ -190,7 +191,7 @@ class KeyMethods(IndexMethods):
         values: Any,
         dim: int | None = None,
         *,
-        dtype: Any = None,
+        dtype: DTypes | None = None,
         padding_id: bool = True,
     ) -> Self:
         """Add a key, or replace the key of that name.

@@ -379,7 +379,7 @@ class JointState:
         return state
 
 
-def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
+def _build(live: dict[str, Array], metadata: object) -> tuple[_core.Joint, bool]:
     """The view of a dict of arrays, and whether it shares all of them."""
     names: list[str] = []
     dims: list[int] = []

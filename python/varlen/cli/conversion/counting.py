@@ -11,12 +11,14 @@ import numpy as np
 from varlen.io.account import REPEATS, Account
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from varlen._core import Joint
 
 __all__ = ["count_groups", "count_list"]
 
 
-def count_list(items: list[Any], depth: int, *, careful: bool) -> tuple[int, int]:
+def count_list(items: Sequence[object], depth: int, *, careful: bool) -> tuple[int, int]:
     """The values in nested lists and, where `careful`, how many are null.
 
     >>> count_list([[1, 2], None, [None]], 1, careful=True)

@@ -129,7 +129,7 @@ def _batches(
     yield from _read(one, convert)
 
 
-def _read(one: Input, convert: Any) -> Iterator[pa.RecordBatch]:
+def _read(one: Input, convert: object) -> Iterator[pa.RecordBatch]:
     from pyarrow import csv
 
     if not _has_rows(one):  # a header that ends without a line break is an error to Arrow

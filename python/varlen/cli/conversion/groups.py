@@ -46,7 +46,7 @@ def _plain_array(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
-def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
+def _split_group(name: str, key: object, names: Sequence[str]) -> ValueError:
     return value_error(
         name,
         f"the rows of {key!r} are not together",

@@ -73,7 +73,7 @@ def join_columns(
     words: Vocabularies,
     first_row: int = 0,
     schema: Schema | None = None,
-    types: Mapping[str, Any] | None = None,
+    types: Mapping[str, object] | None = None,
 ) -> Joint:
     """The columns of a table as one joint: group columns at their own dim, the rest below all groups."""
     check_names(table.column_names, "columns")
@@ -133,7 +133,7 @@ def join_columns(
     return Joint(names, dims, values, nest, table.num_rows if not nest else -1)
 
 
-def _dtype_of(key: str, types: Mapping[str, Any] | None) -> np.dtype | None:
+def _dtype_of(key: str, types: Mapping[str, object] | None) -> np.dtype | None:
     """What was said of a key, where that is no text."""
     dtype = (types or {}).get(key)
     return dtype if isinstance(dtype, np.dtype) else None
@@ -195,7 +195,7 @@ def read_joints(
     nulls: Nulls,
     words: Vocabularies,
     schema: Schema | None = None,
-    types: Mapping[str, Any] | None = None,
+    types: Mapping[str, object] | None = None,
 ) -> Iterator[tuple[Joint, int]]:
     r"""The pieces of a source with the input rows that each used up."""
     first_row = 0

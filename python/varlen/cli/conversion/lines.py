@@ -36,6 +36,8 @@ from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from varlen.cli.conversion.plan import ConversionPlan
 
 __all__ = ["read_lines"]
@@ -107,7 +109,7 @@ def _exact(text: str) -> float:
     return result
 
 
-def _check_digits(column: list[Any]) -> None:
+def _check_digits(column: Sequence[object]) -> None:
     for k, item in enumerate(column):
         stack = [item]
         while stack:
@@ -118,7 +120,7 @@ def _check_digits(column: list[Any]) -> None:
                 raise _record_error(k, f"{part.text} has more digits than a double", "see --types")
 
 
-def _check_bools(plan: ConversionPlan, name: str, column: list[Any], depth: int, leaf: Any) -> None:
+def _check_bools(plan: ConversionPlan, name: str, column: Sequence[object], depth: int, leaf: object) -> None:
     """Refuse true and false beside numbers, in what was read before too: they would become 1 and 0."""
     leaves = column
     for _ in range(depth):
@@ -147,7 +149,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _without_nulls(item: Any, value: Any, depth: int) -> Any:
+def _without_nulls(item: object, value: object, depth: int) -> Any:
     """The value in the place of nulls; the place of a list gets an empty one, as in tables."""
     if isinstance(item, list):
         return [_without_nulls(part, value, depth - 1) for part in item]
@@ -156,22 +158,22 @@ def _without_nulls(item: Any, value: Any, depth: int) -> Any:
     return value if depth == 0 else []
 
 
-def _has_null(items: list[Any]) -> bool:
+def _has_null(items: Sequence[object]) -> bool:
     return any(item is None or (isinstance(item, list) and _has_null(item)) for item in items)
 
 
-def _as_texts(item: Any) -> Any:
+def _as_texts(item: object) -> Any:
     """Integers as text; the core refuses other numbers among words."""
     if isinstance(item, list):
         return [_as_texts(part) for part in item]
     return str(item) if type(item) is int else item
 
 
-def _holds_text(column: list[Any]) -> bool:
+def _holds_text(column: Sequence[object]) -> bool:
     return isinstance(_probe(column)[1], str)
 
 
-def _probe(item: Any) -> tuple[int, Any]:
+def _probe(item: object) -> tuple[int, Any]:
     """How many lists lie around the first leaf, and that leaf; without one, the deepest list and None."""
     if not isinstance(item, list):
         return 0, item
@@ -184,7 +186,7 @@ def _probe(item: Any) -> tuple[int, Any]:
     return deepest + 1, None
 
 
-def _fields(items: list[Any], keys: list[str]) -> list[str]:
+def _fields(items: Sequence[object], keys: list[str]) -> list[str]:
     """The names of what the objects in nested lists hold, in the order of their first appearance."""
     names = dict.fromkeys(keys)
     stack = [items]
@@ -197,7 +199,7 @@ def _fields(items: list[Any], keys: list[str]) -> list[str]:
     return list(names)
 
 
-def _pick(item: Any, field: str) -> Any:
+def _pick(item: object, field: str) -> Any:
     """The same nested lists with a field in the place of each object; nulls stay."""
     if isinstance(item, list):
         return [_pick(part, field) for part in item]
@@ -215,7 +217,7 @@ def _pick_fast(items: list[Any], field: str, depth: int) -> list[Any]:
 
 
 def _leaves(
-    plan: ConversionPlan, name: str, column: list[Any], bad: dict[int, Exception]
+    plan: ConversionPlan, name: str, column: list[object], bad: dict[int, Exception]
 ) -> Iterator[tuple[str, list[Any], int, Any]]:
     """The columns in a column: itself, or one for each field of its objects, and of theirs.
 
@@ -374,7 +376,7 @@ def _count(plan: ConversionPlan, joint: Joint, counts: dict[str, tuple[int, int]
 
 
 def _flat_column(
-    plan: ConversionPlan, name: str, column: list[Any], depth: int
+    plan: ConversionPlan, name: str, column: Sequence[object], depth: int
 ) -> tuple[np.ndarray, list[Level]]:
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
@@ -428,7 +430,7 @@ def _flat_column(
         raise with_fields(as_record(wrong, ValueError), row=_record_of(levels, k)) from None
 
 
-def _advise(wrong: Exception, column: list[Any], option: str) -> Exception:
+def _advise(wrong: Exception, column: Sequence[object], option: str) -> Exception:
     """An error of the core with what helps on the command line: `option` where it met a null."""
     places = [int(i) for i in re.findall(r"\[(\d+)\]", vars(wrong).get("argument", ""))]
     if places and functools.reduce(operator.getitem, places, column) is None:
@@ -468,7 +470,9 @@ def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.N
             examples.setdefault(zone, texts[rows[0]])
 
 
-def _in_column(wrong: Exception, name: str, column: list[Any], lines: list[int]) -> tuple[int, Exception]:
+def _in_column(
+    wrong: Exception, name: str, column: Sequence[object], lines: list[int]
+) -> tuple[int, Exception]:
     """The record that an error of a column is about, -1 where that is not known, and the error of its key."""
     if is_of_row(wrong):
         wrong = place_row(wrong, wrong.row, "")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -203,7 +202,7 @@ def _bounds_by(ids: np.ndarray, owners: np.ndarray) -> npt.NDArray[np.int64]:
 
 
 def _lists(
-    offsets: npt.NDArray[np.int64], values: Any, mask: npt.NDArray[np.bool_] | None = None
+    offsets: npt.NDArray[np.int64], values: object, mask: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
     """Lists of these offsets; null where nothing is there."""
     flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

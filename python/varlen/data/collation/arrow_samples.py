@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,15 +12,21 @@ from varlen import _core
 from varlen.data.collation.nulls import rows_of_masked
 from varlen.errors import value_error
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import DTypes
+
+
 __all__: list[str] = []
 
 
-def is_arrow(value: Any) -> bool:
+def is_arrow(value: object) -> bool:
     """Whether a value is one of pyarrow's, which is not imported to know that."""
     return type(value).__module__.startswith("pyarrow.")
 
 
-def from_arrow_samples(samples: list[Any]) -> list[Any]:
+def from_arrow_samples(samples: Sequence[object]) -> list[Any]:
     """Samples without Arrow's objects: each table is its rows, each list of numbers an array."""
     return list(chain.from_iterable(map(_rows, samples)))
 
@@ -81,13 +87,13 @@ def _plain_value(value: Any) -> Any:
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
 
 
-def _fill_decimals(decimals: Any) -> Any:
+def _fill_decimals(decimals: object) -> Any:
     from varlen.interop.arrow import Nulls, columns_of
 
     return columns_of(decimals, "value", Nulls("fill", 0))["value"].values
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: DTypes) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -22,6 +22,10 @@ from varlen.errors import instance_error, value_error
 from varlen.io.dtypes import refuse_misfits, shared_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from varlen.backends.values import Indices, Values
+    from varlen.data.buffers import Buffers
     from varlen.data.dataset import Dataset
     from varlen.data.devices.staged_batch import StagedBatch
 
@@ -156,7 +160,7 @@ class Collator(Generic[ArrayT]):
             epoch = getattr(rows, "epoch", 0)
         return self._batch(rows, epoch)
 
-    def _batch(self, rows: Any, epoch: int) -> Any:
+    def _batch(self, rows: Indices, epoch: int) -> Any:
         return self.dataset._run(
             self.options, rows, seed=self.seed, epoch=epoch, out=self._staging, edges_per_row=True
         )
@@ -191,12 +195,15 @@ class StagedCollator(Collator[Any]):
         def __call__(self, samples: Any) -> StagedBatch: ...  # type: ignore[override]
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def collate_joints(
-    samples: Sequence[Any], options: BatchOptions, seed: SeedLike = None, out: Any = None
+    samples: Sequence[Any],
+    options: BatchOptions,
+    seed: SeedLike = None,
+    out: Mapping[str, Values] | Buffers | None = None,
 ) -> Any:
     """Records, each a JointNestedRaggedTensorDict whose outer dim are its events, as one batch.
 

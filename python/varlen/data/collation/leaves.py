@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from varlen.data.collation.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
 from varlen.errors import name_item, overflow_error, type_error, value_error, with_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__: list[str] = []
 
@@ -75,7 +79,7 @@ class Leaves:
         except (OverflowError, ValueError, TypeError) as error:
             raise self._place_error(error, name, items) from None
 
-    def _as_asked(self, result: dict[str, Any]) -> dict[str, Any]:
+    def _as_asked(self, result: dict[str, object]) -> dict[str, Any]:
         return to_tensors(result) if self._values["framework"] == "torch" else result
 
     def _place_error(self, error: Exception, name: str, items: list[Any]) -> Exception:
@@ -156,7 +160,7 @@ class Leaves:
             and (self._multiple is None or longest % self._multiple == 0)
         )
 
-    def _as_rectangle(self, values: Array, level: _core.Level, fill: Any) -> dict[str, Any]:
+    def _as_rectangle(self, values: Array, level: _core.Level, fill: object) -> dict[str, Any]:
         """Values that nobody else has, as they are."""
         if type(fill) is not int or fill != 0:  # as every dtype holds zero
             fill_row("fill", "", values.shape[1:], values.dtype, fill)
@@ -166,7 +170,7 @@ class Leaves:
             out["mask"] = np.ones(slots, bool)
         return out
 
-    def _pad_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
+    def _pad_nested(self, values: Array, levels: list[_core.Level], fill: object) -> dict[str, Any]:
         if self._values["layout"] == "ragged":
             raise value_error(
                 "", "lists of lists have more than one level", "give layout='padded', or flat lists"
@@ -197,7 +201,7 @@ class Leaves:
         ]
 
 
-def holds_data(items: list[Any]) -> bool:
+def holds_data(items: Sequence[object]) -> bool:
     """Whether the values of many samples are numbers: arrays, tensors, numbers, or lists that begin with one.
 
     The first value that is no list without items says it for all.
@@ -205,7 +209,7 @@ def holds_data(items: list[Any]) -> bool:
     return next((is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
 
 
-def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
+def _first_leaf(value: object, depth: int = _MOST_LEVELS) -> Any:
     """What a nested list begins with."""
     if not isinstance(value, list):
         return value
@@ -217,14 +221,14 @@ def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
     )
 
 
-def is_data(leaf: Any) -> bool:
+def is_data(leaf: object) -> bool:
     """Whether a value that is no list is a number, an array or a tensor."""
     if isinstance(leaf, (str, bytes)):  # those of NumPy too
         return False
     return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)
 
 
-def not_data(name: str, items: list[Any]) -> list[Any]:
+def not_data(name: str, items: list[object]) -> list[Any]:
     """Values that stay a list, without numbers, which another order of the samples would make data."""
     for i, item in enumerate(items):
         if item is None or isinstance(item, (str, bytes)):
@@ -267,7 +271,7 @@ def _stack_numbers(items: list[Any], dtype: np.dtype | None) -> Array:
     return array
 
 
-def _holds_tensor(value: Any, depth: int = _MOST_LEVELS) -> bool:
+def _holds_tensor(value: object, depth: int = _MOST_LEVELS) -> bool:
     """Whether a tensor is among the leaves; the core refuses lists that are nested deeper."""
     if isinstance(value, list):
         return depth > 0 and any(_holds_tensor(inner, depth - 1) for inner in value)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.data.options import no_such_key
 from varlen.errors import type_error, value_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__: list[str] = []
 
@@ -37,14 +41,14 @@ def columns_of_mappings(
     }
 
 
-def _without_objects(values: list[Any]) -> list[Any]:
+def _without_objects(values: list[object]) -> list[Any]:
     """Arrays of Python objects as lists: `datasets` with format "numpy" give them for lists of text."""
     if np.ndarray not in set(map(type, values)):
         return values
     return list(map(_without_object, values))
 
 
-def _without_object(value: Any) -> Any:
+def _without_object(value: object) -> Any:
     if not isinstance(value, np.ndarray) or not value.dtype.hasobject:
         return value
     if value.ndim == 0:
@@ -54,7 +58,7 @@ def _without_object(value: Any) -> Any:
     return list(map(_without_object, value))
 
 
-def _check_alike(name: str, items: list[Any], argument: str, choice: list[Any] | None) -> None:
+def _check_alike(name: str, items: list[Any], argument: str, choice: Sequence[object] | None) -> None:
     """Refuse samples that are no mappings, lack what is asked for, or have other keys than the first."""
     keys = items[0].keys()
     first = f"{argument}[0]"
@@ -68,7 +72,7 @@ def _check_alike(name: str, items: list[Any], argument: str, choice: list[Any] |
             raise value_error(place, f"has {_sort(item)}, {first} has {_sort(keys)}; {which[0]}")
 
 
-def _sort(keys: Iterable[Any]) -> list[str]:
+def _sort(keys: Iterable[object]) -> list[str]:
     return sorted(map(str, keys))
 
 
@@ -89,7 +93,7 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
     return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
 
 
-def is_frame(value: Any) -> bool:
+def is_frame(value: object) -> bool:
     """Whether a value is a frame of pandas or Polars, which are not imported to know that."""
     return hasattr(value, "to_dict") and hasattr(value, "columns")
 
@@ -103,7 +107,7 @@ def frame_as_columns(samples: Any) -> Any:
     return {name: _with_none(samples[name]) for name in samples.columns}
 
 
-def rows_of_frames(frames: Iterable[Any]) -> list[Any]:
+def rows_of_frames(frames: Iterable[object]) -> list[Any]:
     """The rows of frames, one frame after the other: `datasets` give one of one row for each sample."""
     return [row for frame in frames for row in rows_of_columns(frame_as_columns(frame))]
 
@@ -121,7 +125,7 @@ def as_mappings(samples: list[Any]) -> list[Any]:
     return samples if isinstance(samples[0], Mapping) else [_as_mapping(sample) for sample in samples]
 
 
-def _as_mapping(sample: Any) -> Any:
+def _as_mapping(sample: object) -> Any:
     if isinstance(sample, tuple) and hasattr(sample, "_fields"):
         return dict(zip(sample._fields, sample, strict=True))
     if is_dataclass(sample) and not isinstance(sample, type):

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen.data.collation.arrow_samples import is_arrow
 from varlen.data.collation.mappings import is_frame
 
+if TYPE_CHECKING:
+    from varlen.backends.values import DTypes
+
+
 __all__: list[str] = []
 
 Stand = tuple[int, Any]  #: In how many lists the values of all samples are, and a value like them.
 
 
-def stands_of(samples: Any) -> dict[Any, Stand]:
+def stands_of(samples: object) -> dict[Any, Stand]:
     """A value like those of each column of numbers, by the types of the columns.
 
     >>> import pyarrow as pa
@@ -39,11 +43,11 @@ def _types(samples: Any) -> dict[Any, Any]:
     return {}
 
 
-def _is_typed(value: Any) -> bool:
+def _is_typed(value: object) -> bool:
     return is_arrow(value) or type(value).__module__.split(".")[0] in ("polars", "pandas")
 
 
-def _stand(kind: Any) -> Stand | None:
+def _stand(kind: DTypes) -> Stand | None:
     """A value like those of a type, in as many lists as it has and one; None where they are no numbers."""
     are_arrays = is_arrow(kind)  # the lists of numbers of Arrow; those of others are lists of Python's
     kind = getattr(kind, "pyarrow_dtype", kind)

@@ -27,14 +27,14 @@ _MOST_LEVELS = 65  # the core refuses lists that are nested deeper, and those th
 _LARGEST = 2**53
 
 
-def checked_policy(policy: Any) -> Any:
+def checked_policy(policy: object) -> Any:
     """The option `nulls`: a word for all keys, or a mapping from keys."""
     for key, one in policy.items() if isinstance(policy, Mapping) else (("", policy),):
         one_of(one, f"nulls of {key!r}" if isinstance(policy, Mapping) else "nulls", _POLICIES)
     return policy
 
 
-def holds_null(value: Any, limit: int = _MOST_LEVELS, visits: set[int] | None = None) -> bool:
+def holds_null(value: object, limit: int = _MOST_LEVELS, visits: set[int] | None = None) -> bool:
     """Whether a value is null, or has one in it at any depth."""
     if value is None or value is np.ma.masked:
         return True
@@ -66,7 +66,7 @@ def place_of_null(items: list[Any], limit: int = _MOST_LEVELS) -> tuple[int, str
     return None
 
 
-def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
+def first_leaf(items: object, depth: int = 0) -> tuple[int, Any] | None:
     """The first value that is no list and not null, and in how many lists it is; None where there is none."""
     if not isinstance(items, list) or depth > _MOST_LEVELS:
         return None if items is None or items is np.ma.masked else (depth, items)
@@ -74,7 +74,7 @@ def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
     return next((leaf for leaf in leaves if leaf is not None), None)
 
 
-def depth_of(items: Any, limit: int = _MOST_LEVELS) -> int:
+def depth_of(items: object, limit: int = _MOST_LEVELS) -> int:
     """How many lists lie one in the other."""
     if not limit or not isinstance(items, list):
         return 0
@@ -109,7 +109,7 @@ def without_nulls(
     return [item for item, _ in pairs], None if policy == "drop" else [null for _, null in pairs]
 
 
-def _drop_nulls(value: Any, depth: int, stand: Any, drops: bool) -> tuple[Any, Any]:
+def _drop_nulls(value: object, depth: int, stand: object, drops: bool) -> tuple[Any, Any]:
     """A value `depth` lists above the numbers or arrays, and where it is null."""
     is_null = value is None or value is np.ma.masked
     if depth == 0:

@@ -230,7 +230,7 @@ class Collate:
             raise_in_worker(error)
             raise
 
-    def _batch_of(self, samples: Sequence[Any]) -> Any:
+    def _batch_of(self, samples: Sequence[object]) -> Any:
         if isinstance(samples, Records) and (self._model is not None or not len(samples)):
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
@@ -240,7 +240,7 @@ class Collate:
             return _with_stands(self, stands)._collate(items)
         return self._collate(items)
 
-    def _collate(self, items: list[Any]) -> Any:
+    def _collate(self, items: list[object]) -> Any:
         """The batch of samples without objects of Arrow and frames."""
         for option, value in (*((name, self._values[name]) for name in _PER_KEY), ("nulls", self._nulls)):
             if isinstance(value, Mapping):
@@ -318,12 +318,12 @@ class Collate:
             self._put_nulls(name, leaf, null, policy, fill)
         return leaf
 
-    def _null_policy(self, key: Any) -> NullPolicy:
+    def _null_policy(self, key: object) -> NullPolicy:
         value = self._nulls
         policy: NullPolicy = value.get(key, "refuse") if isinstance(value, Mapping) else value
         return policy
 
-    def _without_nulls(self, name: str, key: Any, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
+    def _without_nulls(self, name: str, key: object, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
         """Numbers with one in the place of each null, and where these are; anything else as it is."""
         policy, dtypes = self._null_policy(key), self._values["dtype"]
         is_said = isinstance(dtypes, Mapping) and key in dtypes
@@ -371,12 +371,12 @@ class Collate:
                 leaf["mask"] &= ~where
         value[where] = stand
 
-    def _wanted_dtype(self, key: Any, items: list[Any]) -> Any:
+    def _wanted_dtype(self, key: object, items: list[object]) -> Any:
         """The dtype that was asked for, or that models take."""
         dtype = self._dtype_of(key)
         return self._model.dtype_of(key, items) if dtype is None and self._model is not None else dtype
 
-    def _dtype_of(self, key: Any) -> Any:
+    def _dtype_of(self, key: object) -> Any:
         """The dtype that was asked for; None where none was."""
         dtype = self._values["dtype"]
         return dtype.get(key) if isinstance(dtype, Mapping) else dtype
@@ -434,7 +434,7 @@ class Collate:
         parts = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
 
-    def _joint_options(self, joint: Any) -> BatchOptions:
+    def _joint_options(self, joint: object) -> BatchOptions:
         """The options of the keys that a joint dict has."""
         keys = set(_keys_of(joint))
         own: PaddingKeywords = {}
@@ -456,8 +456,8 @@ def collate(samples: Sequence[JointNestedRaggedTensorDict]) -> Batch[Any]: ...
 @overload
 def collate(samples: Sequence[RowsT]) -> RowsT | tuple[RowsT, RowsT]: ...
 @overload
-def collate(samples: Sequence[Any]) -> object: ...
-def collate(samples: Sequence[Any]) -> object:
+def collate(samples: Sequence[object]) -> object: ...
+def collate(samples: Sequence[object]) -> object:
     """Make one padded batch of samples of any dataset: `Collate()` as a plain function.
 
     Parameters
@@ -488,7 +488,7 @@ def _with_stands(collate: Collate, stands: dict[Any, Stand]) -> Collate:
     return clone
 
 
-def _placed_batch(result: Any) -> Any:
+def _placed_batch(result: object) -> Any:
     """A dict of arrays as a Batch, which goes to devices and out of workers as a whole; all else as it is."""
     if type(result) is not dict or any(isinstance(value, (dict, tuple)) for value in result.values()):
         return as_sent(result)
@@ -512,13 +512,13 @@ def rows_of_samples(samples: Any) -> list[Any]:
     return items
 
 
-def _holds_arrow(sample: Any) -> bool:
+def _holds_arrow(sample: object) -> bool:
     if type(sample) is dict:
         return any(map(is_arrow, sample.values()))
     return is_arrow(sample)
 
 
-def _keys_of(sample: Any) -> Iterator[Any]:
+def _keys_of(sample: object) -> Iterator[Any]:
     """The keys that a sample has at any depth."""
     joint = view_of(sample)
     if joint is not None:
@@ -532,7 +532,7 @@ def _keys_of(sample: Any) -> Iterator[Any]:
             yield from _keys_of(value)
 
 
-def _without_key(leaf: dict[str, Any]) -> Any:
+def _without_key(leaf: Mapping[str, object]) -> Any:
     """A leaf without a key: the values, or a pair of values and their mask or offsets."""
     extra = leaf.get("mask", leaf.get("offsets"))
     return leaf[""] if extra is None else (leaf[""], extra)

@@ -90,7 +90,7 @@ def prefetch_to(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
             lane.close()
 
 
-def _framework_of(item: Any, device: str) -> str:
+def _framework_of(item: object, device: str) -> str:
     """Whose arrays a batch becomes."""
     if isinstance(item, StagedBatch):
         return item.framework

@@ -171,7 +171,7 @@ class StagedBatch:
             )
         return self._move_to(usable_device(name, self.framework), non_blocking, out)
 
-    def _move_to(self, device: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
+    def _move_to(self, device: Device, non_blocking: bool, out: object = None) -> Batch[Any]:
         outputs = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         try:
             with writing(outputs):
@@ -181,7 +181,7 @@ class StagedBatch:
                 self._block.give_back()
                 self._block = None  # others write there from now on
 
-    def _send(self, device: Device, non_blocking: bool, targets: dict[str, Any]) -> Batch[Any]:
+    def _send(self, device: Device, non_blocking: bool, targets: Mapping[str, object]) -> Batch[Any]:
         own = self._block
         if own is None:
             raise value_error(
@@ -209,7 +209,7 @@ class StagedBatch:
     def _is_ragged(self) -> bool:
         return all(kind is None or place >= 0 for _, kind, _, place in self._outputs)
 
-    def _new_outputs(self, device: Device, targets: dict[str, Any]) -> dict[str, Any]:
+    def _new_outputs(self, device: Device, targets: Mapping[str, object]) -> dict[str, Any]:
         """Memory of the outputs: what was given, or new; None for what lies in the block."""
         result: dict[str, Any] = {}
         for name, kind, shape, place in self._outputs:
@@ -225,7 +225,7 @@ class StagedBatch:
         return result
 
     def _batch(
-        self, device: Device, memory: Any, outputs: dict[str, Any], targets: dict[str, Any]
+        self, device: Device, memory: object, outputs: Mapping[str, object], targets: Mapping[str, object]
     ) -> Batch[Any]:
         """The batch, with views of the block where it lies there as it is."""
         batch: Batch[Any] = Batch(outputs)

@@ -64,7 +64,7 @@ class PinnedBlock:
         self._memory: _core.PinnedMemory | None = memory
         self.array: NDArray[np.uint8] = memory.bytes[:nbytes]
 
-    def send(self, target: Any, non_blocking: bool = True) -> None:
+    def send(self, target: object, non_blocking: bool = True) -> None:
         """Copy it to memory of the device, on the current stream."""
         assert self._memory is not None
         self._memory.send(target, len(self.array))

@@ -126,7 +126,7 @@ def check_loop(
     return LoopReport(tuple(findings), tuple(runs), tuple(dict.fromkeys(notes)))
 
 
-def _rows_of_data(data: Any, rows: Rows) -> set[Any]:
+def _rows_of_data(data: object, rows: Rows) -> set[Any]:
     """The ids of all rows."""
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
         return set(range(as_int(data, "data")))

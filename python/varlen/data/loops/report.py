@@ -131,7 +131,7 @@ def _run(ranks: int, workers: int) -> str:
     return f"{_count(ranks, 'rank')}, {_count(workers, 'worker')}"
 
 
-def _row_list(rows: Sequence[Any]) -> str:
+def _row_list(rows: Sequence[object]) -> str:
     return ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
 
 
@@ -139,7 +139,7 @@ def _ids(steps: Steps) -> list[Any]:
     return list(chain.from_iterable(rows for rows, _ in steps))
 
 
-def _in_order(rows: Iterable[Any]) -> list[Any]:
+def _in_order(rows: Iterable[object]) -> list[Any]:
     rows = list(rows)
     try:
         return sorted(rows)

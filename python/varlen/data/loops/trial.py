@@ -100,7 +100,7 @@ class RankPlace:
         return workers, epoch, batches
 
 
-def _as_loop(result: Any, epochs: int) -> Loop:
+def _as_loop(result: object, epochs: int) -> Loop:
     if isinstance(result, Loop):
         loop = result
     elif hasattr(result, "__iter__"):
@@ -131,7 +131,7 @@ def _batches(loop: Loop, epoch: int) -> Iterator[Any]:
     return iter(batches)
 
 
-def _ids_of(batch: Any, rows: Rows) -> list[Any]:
+def _ids_of(batch: object, rows: Rows) -> list[Any]:
     """The ids of the rows of a batch."""
     if callable(rows):
         return as_ids(rows(batch), "rows: the function gives", "give one that gives ids")
@@ -187,7 +187,7 @@ def _as_id(value: Any, what: str, hint: str) -> Any:
 class _Pickler(pickle.Pickler):
     """What an object holds, without what is around it in memory."""
 
-    def reducer_override(self, value: Any) -> Any:
+    def reducer_override(self, value: object) -> Any:
         if is_tensor(value) or (isinstance(value, np.ndarray) and not value.dtype.hasobject):
             digest = hashlib.blake2b(digest_size=8)
             _digest_array(value, digest)
@@ -234,7 +234,7 @@ def _digest(value: Any, digest: Any) -> None:
             digest.update(file.getvalue())
 
 
-def _step(batch: Any, rows: Rows) -> tuple[list[Any], bytes]:
+def _step(batch: object, rows: Rows) -> tuple[list[Any], bytes]:
     digest = hashlib.blake2b(digest_size=8)
     _digest(batch, digest)
     return _ids_of(batch, rows), digest.digest()
@@ -415,7 +415,7 @@ def _has_failed(results: list[dict[int | None, Trial]]) -> bool:
     return any(None in entry for entry in results)
 
 
-def _collect(results: list[dict[int | None, Trial]], pipes: list[Any], deadline: float) -> None:
+def _collect(results: list[dict[int | None, Trial]], pipes: Sequence[object], deadline: float) -> None:
     """What the ranks send until they end; those that wait for one that failed are not waited for long."""
     from multiprocessing.connection import wait
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import is_not
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, 
 from varlen.io.dtypes import widen
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
+
 
 __all__ = []
 
@@ -107,7 +111,7 @@ class JoinedSource:
         source, own = self._places[shard]
         return source.values(own, name)
 
-    def rows_of(self, ids: Any) -> Ints:
+    def rows_of(self, ids: RowsLike) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
             raise ids_error("some or all of these rows")

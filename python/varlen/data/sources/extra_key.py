@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from varlen import _core
 from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, cut_windows
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
+
 
 __all__ = []
 
@@ -118,7 +122,7 @@ class KeyedSource:
             return self._source.values(shard, name)
         return self._values[self._places[shard] : self._places[shard + 1]]
 
-    def rows_of(self, ids: Any) -> Ints:
+    def rows_of(self, ids: RowsLike) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
             raise ids_error()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 from varlen.io.waits import map_items
+
+if TYPE_CHECKING:
+    from varlen.backends.values import Indices, RowsLike
+
 
 __all__ = ["Column"]
 
@@ -61,11 +65,15 @@ class Source(Protocol):
     def joint(self, shard: int) -> _core.Joint: ...
     def wider(self, shard: int) -> Mapping[str, np.dtype]: ...
     def read_many(
-        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+        self,
+        rows: Indices,
+        starts: RowsLike | None = None,
+        ends: RowsLike | None = None,
+        keys: Sequence[str] | None = None,
     ) -> _core.Joint: ...
     def ends(self, shard: int, dim: int) -> Ints: ...
     def values(self, shard: int, name: str) -> Array: ...
-    def rows_of(self, ids: Any) -> Ints: ...
+    def rows_of(self, ids: RowsLike) -> Ints: ...
     def guard(self, shards: Iterable[int] | None = None) -> None: ...
 
 
@@ -97,7 +105,7 @@ class Column:
         return padding_id(self.vocabulary)
 
 
-def as_joint(value: Any, argument: str) -> _core.Joint:
+def as_joint(value: object, argument: str) -> _core.Joint:
     """The core's joint of a JointNestedRaggedTensorDict, or itself."""
     joint = view_of(value)
     if joint is None:
@@ -172,7 +180,7 @@ class MemorySource:
         """The flat values of a key of one part, with its own dtype."""
         return self._joints[shard].values(name)
 
-    def rows_of(self, ids: Any) -> Ints:
+    def rows_of(self, ids: RowsLike) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
             raise ids_error()

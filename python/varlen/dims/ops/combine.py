@@ -152,7 +152,7 @@ def combine(
     return check_out_shape(result, out_shape)
 
 
-def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
+def _function_of(op: str, operands: Sequence[object]) -> Callable[[Any, Any], Any]:
     if op in ("squared_difference", "squared_diff"):
         return lambda a, b: (a - b) * (a - b)
     one_of(op, "op", sorted([*_SYMBOLS, *_FUNCTIONS, *_UFUNCS]))
@@ -163,7 +163,7 @@ def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
     return lambda a, b: backend.ufunc(_UFUNCS[op], [a, b], {})
 
 
-def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> Any:
+def operands(function: Callable[[Any, Any], Any], a: object, b: object, name: str) -> Any:
     """What an operator of Python gives; NotImplemented for what it is not for."""
     if not (is_operand(a) and is_operand(b)):
         other = b if is_data(a) else a
@@ -179,7 +179,7 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
     return _combine(function, a, b, name, False)
 
 
-def is_operand(x: Any) -> bool:
+def is_operand(x: object) -> bool:
     """Whether it is a Data, or a number of Python, NumPy or torch."""
     return is_data(x) or isinstance(x, _NUMBERS) or (hasattr(x, "shape") and tuple(x.shape) == ())
 
@@ -190,7 +190,7 @@ def check_operand(x: object, argument: str) -> None:
         raise instance_error(argument, "a Data or a number", x)
 
 
-def _combine(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, broadcast: bool) -> Any:
+def _combine(function: Callable[[Any, Any], Any], a: object, b: object, name: str, broadcast: bool) -> Any:
     if not is_data(b):
         if not is_data(a):
             return function(a, b)
@@ -223,7 +223,7 @@ def agree(a: Annotations, b: Annotations) -> Annotations:
     if a is NO_FACTS and b is NO_FACTS:
         return NO_FACTS
 
-    def one(x: Any, y: Any) -> Any:
+    def one(x: object, y: object) -> Any:
         return x if y is None or x is y or (x is not None and x == y) else y if x is None else None
 
     return Annotations(
@@ -271,7 +271,7 @@ def lined_up(parts: Sequence[Data[Any]], shape: Shape) -> list[Any]:
     return unify_kind([align(x._values, x._shape, shape) for x in parts])
 
 
-def unify_kind(values: list[Any]) -> list[Any]:
+def unify_kind(values: list[object]) -> list[Any]:
     """Values of one kind of array: those of NumPy as the others, where there are others."""
     like = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if like is not None:

@@ -19,6 +19,7 @@ from varlen.dims.place import align, lay_along, lengths_of, move, order_of, rows
 from varlen.errors import index_error, naming, value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -324,7 +325,7 @@ def _product(patches: Any, weights: Any, groups: int) -> Any:
 
 
 def _with_channels(
-    x: Data[Any], k: int, values: Any, out: Dim, channels: Dim, bias: Data[Any] | None
+    x: Data[Any], k: int, values: Values, out: Dim, channels: Dim, bias: Data[Any] | None
 ) -> Data[Any]:
     dims = list(x._shape.dims)
     new_dims = {dims[k]: out, dims[-1]: channels}

@@ -23,6 +23,7 @@ from varlen.errors import index_error, type_error, value_error
 from varlen.ops.contraction import Step, contract, steps_of
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -136,7 +137,7 @@ class _Layout(NamedTuple):
     shape: tuple[int, ...] | None
 
 
-def _lay_out(values: Any, how: _Layout) -> Any:
+def _lay_out(values: Values, how: _Layout) -> Any:
     if how.axes is not None:
         values = backend_of(values).transpose(values, how.axes)
     values = backend_of(values).contiguous(values)

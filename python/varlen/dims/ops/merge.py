@@ -31,6 +31,7 @@ from varlen.dims.place import bound_anew
 from varlen.errors import error_of, naming, value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -397,7 +398,7 @@ def _check_split(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim
     return factors
 
 
-def _split(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]:
+def _split(x: Data[Any], k: int, dims: list[Dim], pad_value: RowsLike | None) -> Data[Any]:
     """A dim as the positions of others; a number stands behind the last, None where there are as many."""
     dim = x._shape.dims[k]
     outer_dims = dims_over([*dims, dim])

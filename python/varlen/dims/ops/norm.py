@@ -21,6 +21,8 @@ from varlen.dims.out_shape import check_out_shape
 from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
+    from varlen._core import Level
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -130,7 +132,7 @@ def _check_within(x: Data[Any], operand: Data[Any] | None, name: str) -> None:
         raise value_error(name, f"{quote_names(missing, 'and')} is not in {x!r}")
 
 
-def _as_float(values: Any) -> Any:
+def _as_float(values: Values) -> Any:
     if "float" in dtype_name(values.dtype):
         return values
     backend = backend_of(values)
@@ -144,7 +146,7 @@ def _narrow_halves(result: Data[Any], *operands: Data[Any] | None) -> Data[Any]:
     return result._map(lambda values: as_of(values, *dtypes))
 
 
-def _moments(values: Any, level: Any) -> tuple[Any, Any]:
+def _moments(values: Values, level: Level) -> tuple[Any, Any]:
     """The mean and the variance of each sequence; NaN of none."""
     backend = backend_of(values)
     return tuple(backend.reduce(op, values, level, np.nan) for op in ("mean", "var"))

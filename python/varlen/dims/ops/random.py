@@ -21,8 +21,10 @@ from varlen.dims.plan_cache import cached_plan
 from varlen.errors import dtype_error, value_error
 
 if TYPE_CHECKING:
+    import torch
     from numpy.typing import DTypeLike
 
+    from varlen.backends.values import DTypes, Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -41,7 +43,7 @@ def random(
     high: float | None = None,
     mean: float = 0.0,
     std: float = 1.0,
-    generator: Any = None,
+    generator: np.random.Generator | torch.Generator | None = None,
     dtype: DTypeLike | None = None,
     like: Data[Any] | None = None,
     sparse_dim: Dim | None = None,
@@ -121,7 +123,7 @@ def random(
     return check_out_shape(result, out_shape)
 
 
-def _is_of_torch(generator: Any, reference: Any) -> bool:
+def _is_of_torch(generator: np.random.Generator | torch.Generator, reference: object) -> bool:
     if generator is None:
         return reference is not None and type(reference).__module__.split(".")[0] == "torch"
     return type(generator).__module__.split(".")[0] == "torch"
@@ -132,9 +134,9 @@ def _drawn_by_numpy(
     shape: tuple[int, ...],
     bounds: tuple[float, float],
     moments: tuple[float, float],
-    generator: Any,
-    dtype: Any,
-    reference: Any,
+    generator: np.random.Generator | torch.Generator,
+    dtype: DTypes,
+    reference: object,
 ) -> Any:
     draw = np.random.default_rng(generator)
     values: Any
@@ -158,7 +160,7 @@ def _drawn_by_torch(
     bounds: tuple[float, float],
     moments: tuple[float, float],
     generator: Any,
-    dtype: Any,
+    dtype: DTypes,
     reference: Any,
 ) -> Any:
     import torch
@@ -172,7 +174,7 @@ def _drawn_by_torch(
         values = _scale_uniform(torch.rand(shape, generator=generator, device=device), bounds)
     else:
 
-        def draw(size: Any) -> Any:
+        def draw(size: object) -> Any:
             return torch.randn(size, generator=generator, device=device)
 
         values = draw(shape)
@@ -182,12 +184,12 @@ def _drawn_by_torch(
     return values if dtype is None else backend_of(values).cast(values, dtype, "dtype")
 
 
-def _scale_uniform(values: Any, bounds: tuple[float, float]) -> Any:
+def _scale_uniform(values: Values, bounds: tuple[float, float]) -> Any:
     """Numbers from 0 to 1 brought between others."""
     return values if bounds == (0, 1) else values * (bounds[1] - bounds[0]) + bounds[0]
 
 
-def _draw_again(values: Any, draw: Callable[[int], Any]) -> None:
+def _draw_again(values: Values, draw: Callable[[int], Any]) -> None:
     """Numbers too far from 0 become others, in place."""
     while True:
         far = abs(values) > _TRUNCATED
@@ -202,7 +204,7 @@ def dropout(
     p: float,
     *,
     axes: Axis | Sequence[Axis] | None = None,
-    generator: Any = None,
+    generator: np.random.Generator | torch.Generator | None = None,
     training: bool = True,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:

@@ -22,6 +22,7 @@ from varlen.ops.reduce import extreme_place
 from varlen.ops.support.accumulator import accumulate, is_plain
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -126,7 +127,7 @@ def reduce(
     )
 
 
-def _reduce_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
+def _reduce_complex(mode: str, values: Values, level: Level, empty: object) -> Any:
     """What complex numbers come to, by kernels of real ones."""
     if mode == "norm":
         return backend_of(values).reduce(mode, abs(values), level, empty)
@@ -138,7 +139,7 @@ def _reduce_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
     return backend.to_dtype(backend.where(is_empty, empty, rows), rows.dtype)
 
 
-def complex_first(values: Any, dtype: Any) -> tuple[Any, Any]:
+def complex_first(values: Values, dtype: object) -> tuple[Any, Any]:
     """Values that are complex, or become so, in a dtype, and no other left; others with theirs."""
     if dtype is not None:
         backend = backend_of(values)
@@ -152,13 +153,13 @@ def row_along(x: Data[Any], axes: Sequence[int]) -> str:
     return f"row {{}} along {quote_names(dims_of(x, axes), 'and')}" if axes else "row {}"
 
 
-def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:
+def over_pairs(values: Values, function: Callable[[Any], Any]) -> Any:
     """What a function of real rows gives of complex ones, whose parts it takes one by one."""
     rows = from_pairs(function(as_pairs(values[..., None])))
     return rows.reshape(rows.shape[:-1])
 
 
-def _log_counts(level: Level, rows: Any) -> Any:
+def _log_counts(level: Level, rows: Values) -> Any:
     """The logarithm of how many rows each sequence has, 0 of none."""
     counts = np.maximum(level.lengths, 1).reshape(-1, *[1] * (rows.ndim - 1))
     return backend_of(rows).to_dtype(backend_of(rows).like(np.log(counts), rows), rows.dtype)
@@ -200,7 +201,9 @@ def _facts(x: Data[Any]) -> Any:
     return result._replace(time_dim=None, feature_dim=None)
 
 
-def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], axes: Sequence[int]) -> Any:
+def _empty_of(
+    mode: str, values: Values, level: Level, empty: object, x: Data[Any], axes: Sequence[int]
+) -> Any:
     if empty is None:
         _refuse_nothing(level, x, axes, f"empty=None refuses the {mode} of nothing")
     if empty is not DEFAULT:
@@ -223,7 +226,7 @@ def _refuse_nothing(level: Level, x: Data[Any], axes: Sequence[int], why: str) -
         raise value_error("", f"{names} {has} no positions in row {i}, and {why}", row=i, context="reduce")
 
 
-def _places_of(x: Data[Any], mode: str, axes: Sequence[int], empty: Any) -> Data[Any]:
+def _places_of(x: Data[Any], mode: str, axes: Sequence[int], empty: object) -> Data[Any]:
     """Places of extremes: along the dim that goes, or among the positions of several."""
     dims = [x._shape.dims[k] for k in axes]
     if list(axes) != sorted(axes):
@@ -265,7 +268,7 @@ def _in_front(x: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
     return result
 
 
-def _places_along(x: Data[Any], k: int, indices: Any, level: Level, order: Any) -> Any:
+def _places_along(x: Data[Any], k: int, indices: Values, level: Level, order: object) -> Any:
     """Places in sequences, which lack positions, as places along a dim."""
     coords = coordinates(x._shape, k)[order]
     backend = backend_of(indices)

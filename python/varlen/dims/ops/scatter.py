@@ -25,6 +25,7 @@ from varlen.ops.faces.folds import EXTREMES
 from varlen.ops.support.accumulator import accumulate
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -179,7 +180,7 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
     return rows
 
 
-def _reduce_keys(mode: str, values: Any, keys: Any, places: Shape, fill: Any) -> Any:
+def _reduce_keys(mode: str, values: Values | None, keys: Any, places: Shape, fill: object) -> Any:
     count = places.count(places.rank)
     backend = backend_of(values)
     values = backend.contiguous(values)

@@ -17,6 +17,7 @@ from varlen.dims.vocabulary import padding_class
 from varlen.errors import naming
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.ops.amounts import Amount
@@ -76,7 +77,12 @@ def _reverse(x: Data[Any], k: int) -> Data[Any]:
 
 
 def shift(
-    x: Data[Any], axis: Axis, amount: Amount, *, value: Any = None, out_shape: OutShape | None = None
+    x: Data[Any],
+    axis: Axis,
+    amount: Amount,
+    *,
+    value: RowsLike | None = None,
+    out_shape: OutShape | None = None,
 ) -> Data[Any]:
     """Shift a dim by some positions, row by row: what leaves is lost, and a fill value comes in.
 
@@ -127,7 +133,7 @@ def shift(
     return check_out_shape(result, out_shape)
 
 
-def _shift(x: Data[Any], k: int, amounts: Data[Any], value: Any) -> Data[Any]:
+def _shift(x: Data[Any], k: int, amounts: Data[Any], value: RowsLike) -> Data[Any]:
     x, k, _, _ = brought_before(x, k, amounts._shape.dims)
     dim = x._shape.dims[k]
 

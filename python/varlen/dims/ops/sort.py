@@ -21,6 +21,7 @@ from varlen.dims.place import move, order_of, spread
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import Values
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
@@ -191,7 +192,7 @@ def top_k(
     user = [rest.dims[rest.find(dim)] for dim in rest_dims]
     user.insert(first, new)
 
-    def over_best(rows: Any) -> Data[Any]:
+    def over_best(rows: Values) -> Data[Any]:
         return make_data(rows.reshape(target.array_shape), target, order_of(target, user))
 
     coords = (
@@ -376,7 +377,7 @@ def _head_places(x: Data[Any], dim: Dim) -> Any:
     return places_along(dim, Shape(shape.dims[: max(shape.ragged, shape.find(dim) + 1)]))
 
 
-def _taken_at(which: Any, level: Level, out_level: Level, numbers: Any) -> Any:
+def _taken_at(which: object, level: Level, out_level: Level, numbers: Values) -> Any:
     """What stands at places in the sequences of a level, where those that are kept are fewer."""
     backend = backend_of(which)
     indices = backend.readable(which)

@@ -41,7 +41,7 @@ def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]])
     return result
 
 
-def _value_of(key: str, spec: DataSpec, sample: Mapping[str, Any], i: int) -> Any:
+def _value_of(key: str, spec: DataSpec, sample: Mapping[str, object], i: int) -> Any:
     if key in sample:
         return sample[key]
     if spec.default is None:
@@ -85,7 +85,7 @@ def _unify_samples(values: list[Any]) -> list[Any]:
 
 
 def _pad_rectangles(
-    arrays: list[Any], batch: Dim, dims: list[Dim], front: int, facts: dict[str, Any]
+    arrays: list[Any], batch: Dim, dims: list[Dim], front: int, facts: Mapping[str, object]
 ) -> Data[Any]:
     """One array a sample, whose first axes are as long as they are: lengths of those are over the batch."""
     sizes = np.array([array.shape[:front] for array in arrays], np.int64).reshape(len(arrays), front)

@@ -120,7 +120,7 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
     return data
 
 
-def _dim_of(dims: list[Dim], place: Any) -> Dim:
+def _dim_of(dims: list[Dim], place: object) -> Dim:
     if not isinstance(place, int) or not 0 <= place < len(dims):
         raise value_error("", f"place {place!r} among {len(dims)} dims")
     return dims[place]

@@ -26,7 +26,7 @@ def level_dims(depth: int) -> tuple[Dim, ...]:
     return (batch_dim, *[Dim(name=f"dim{k}") for k in range(1, depth + 1)])
 
 
-def from_joint(joint: Any, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
+def from_joint(joint: object, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
     """As `DataDict.from_joint`."""
     words: Mapping[str, Any] = {}
     if hasattr(joint, "__varlen_joint__"):

@@ -77,7 +77,7 @@ class DataSpec:
         feature_dim: Dim | None = None,
         time_dim: Dim | None = None,
         available_for_inference: bool = True,
-        default: Any = None,
+        default: object = None,
     ) -> None:
         dim_list = tuple(check_dims(dims))
         for k, dim in enumerate(dim_list):
@@ -120,7 +120,7 @@ def spec_of(data: Data[Any]) -> DataSpec:
     return DataSpec(data.dims, dtype_name(data._values.dtype), **roles)
 
 
-def dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: object) -> str:
     """What NumPy and torch both call a dtype."""
     is_torch = str(dtype).startswith("torch.")
     return base.dtype_name(dtype if is_torch else as_dtype(dtype, "dtype"))

@@ -13,6 +13,7 @@ from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
 from varlen.errors import error_of, name_item, name_place, type_error
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RowsLike
     from varlen.dims.data import Data
 
 
@@ -193,7 +194,7 @@ def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
         raise error_of(TypeError, "", reason, context=repr(key))
 
 
-def _spec_of(key: str, value: Any) -> DataSpec:
+def _spec_of(key: str, value: RowsLike) -> DataSpec:
     words = dict(as_mapping(value, f"specs[{key!r}]", "arguments of DataSpec to what they are"))
     if "dim_tags" in words:
         words["dims"] = words.pop("dim_tags")

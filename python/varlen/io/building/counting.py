@@ -87,7 +87,7 @@ def _count_distinct(tally: Tally, leaves: Any) -> None:
         tally.count_distinct(None)
 
 
-def _leaves(value: Any, row_shape: tuple[int, ...] | None = None) -> Any:
+def _leaves(value: object, row_shape: tuple[int, ...] | None = None) -> Any:
     """What lies in the last of nested lists, or an array; of arrays in lists and of fixed dims how many."""
     if row_shape and math.prod(row_shape) and isinstance(value, (list, tuple)):
         return _numbers(value) // math.prod(row_shape)

@@ -66,7 +66,7 @@ def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple
     )
 
 
-def write_shard(shard: Shard, partition: Any = None) -> int:
+def write_shard(shard: Shard, partition: object = None) -> int:
     """Writes rows again, with the dtypes and words of all, and gives their number."""
     file = open_file(shard.source)
     own = {name: vocabulary for name, vocabulary in shard.words.items() if name in file.fields}

@@ -41,7 +41,7 @@ class Trace(Exception):
 Found = tuple[int, Exception | None, str]  # the number of a task, and its error with the place
 
 
-def _guard(task: Task, job: Any, partition: Any) -> Found:
+def _guard(task: Task, job: Any, partition: object) -> Found:
     """The task, and its error in a form that every process can read."""
     try:
         task(job, partition)
@@ -67,7 +67,9 @@ def _number(outcome: Found) -> int:
 
 
 @contextlib.contextmanager
-def engine_of(engine: Any, partitions: Any, workers: int) -> Iterator[Callable[[Task, Tasks], Iterator[int]]]:
+def engine_of(
+    engine: object, partitions: object, workers: int
+) -> Iterator[Callable[[Task, Tasks], Iterator[int]]]:
     """The engine that was given, or that the partitions come from; what it started ends with the block."""
     kind: str | None
     if engine is None:
@@ -87,7 +89,7 @@ def engine_of(engine: Any, partitions: Any, workers: int) -> Iterator[Callable[[
         yield _ray if kind == "ray" else _loop
 
 
-def _library(thing: Any) -> str | None:
+def _library(thing: object) -> str | None:
     if isinstance(thing, str):
         return thing if thing in ("dask", "ray") else None
     module = type(thing).__module__.partition(".")[0]
@@ -133,7 +135,7 @@ def _work(pipe: Any) -> None:
         pipe.send(_guard(*message))
 
 
-def _begin(pipe: Any) -> None:
+def _begin(pipe: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is for whoever gives the tasks to explain
     _work(pipe)
 
@@ -151,7 +153,7 @@ class _Worker:
         other.close()
         self.task: tuple[Any, Any, int] | None = None
 
-    def give(self, task: Task, job: Any, partition: Any, attempt: int) -> None:
+    def give(self, task: Task, job: Any, partition: object, attempt: int) -> None:
         self.task = job, partition, attempt
         try:
             self.pipe.send((task, job, partition))
@@ -220,7 +222,7 @@ class _Processes:
             worker.end()
 
 
-def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
+def _dask(client: object, task: Task, tasks: Tasks) -> Iterator[int]:
     import dask
 
     calls = [dask.delayed(_guard, pure=False)(task, job, partition) for job, partition in tasks]
@@ -238,7 +240,7 @@ def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
     yield from _on_cluster(cluster, calls, [job[0] for job, _ in tasks])
 
 
-def _on_cluster(client: Any, calls: list[Any], numbers: list[int]) -> Iterator[int]:
+def _on_cluster(client: Any, calls: list[object], numbers: list[int]) -> Iterator[int]:
     """Tasks on a Dask cluster. It suspects all that a lost worker held: those are run again, each alone."""
     futures = client.compute(calls, retries=ATTEMPTS - 1)
     which = {future.key: i for i, future in enumerate(futures)}

@@ -215,7 +215,7 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], unit: str | N
         raise name_place(record, f"partition {failed.number}", RuntimeError) from cause
 
 
-def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
+def _draft(number: int, part: object, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
     names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
     plain = repr([(name, str(options[name])) for name in names])
     texts = (_identity(part) + str(number).encode(), _name_of(make) + plain.encode())
@@ -223,7 +223,7 @@ def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, A
     return Draft(number, draft_path(path, number), fingerprint, make, options)
 
 
-def _name_of(make: Any) -> bytes:
+def _name_of(make: object) -> bytes:
     """Bytes that are the same for the same function: its name, or a pickle of what is no function."""
     if make is None or hasattr(make, "__qualname__"):
         owner = getattr(make, "__self__", None)
