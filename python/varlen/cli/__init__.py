@@ -21,7 +21,7 @@ _COMMANDS = ("demo", "info", "convert", "bench")  # modules of this package
 _EPILOG = """\
 examples:
   varlen demo                                   batch the standard library's sources
-  varlen info visits.nrt                        look into a file
+  varlen info visits.nrt                        show what a file contains
   varlen convert visits.jsonl visits.nrt        convert nested lists, one record per line
   varlen convert events.parquet out/ --group-by patient --group-by visit --rows-per-shard 100000
   varlen bench --rows pad                       run the benchmarks whose name matches
@@ -36,7 +36,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="varlen",
-        description="Sequences of different lengths: inspect files, convert into them, try them, time them.",
+        description="Work with sequences of different lengths: inspect files, convert data, try a demo, run benchmarks.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

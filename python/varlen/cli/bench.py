@@ -15,20 +15,21 @@ from varlen.cli.manual import add_command, check_parent
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Runs the benchmark table. Each row checks varlen's result against its peers, then reports the
-ratio to memory bandwidth and to the best peer, all interleaved in one process on one core.
-Peers that are not installed are named and left out; `pip install "varlen[bench]"` installs
-them. Figures from a busy machine mean little: look at the spread beside them.
+Runs the benchmark table. Each row checks varlen's result against its peers and times all of
+them in turn, in one process on one core. It reports varlen's ratio to memory bandwidth and to
+the best peer. Peers that are not installed are named and left out; `pip install
+"varlen[bench]"` installs them. Figures from a busy machine mean little: look at the spread
+beside them.
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
-    parser = add_command(commands, "bench", "run the benchmark table", _DESCRIPTION, _run)
+    parser = add_command(commands, "bench", "run the benchmarks", _DESCRIPTION, _run)
     parser.add_argument(
         "--rows", metavar="REGEX", default="", help="run only rows whose name matches (default: all)"
     )
-    parser.add_argument("--list", action="store_true", help="name the rows and stop")
+    parser.add_argument("--list", action="store_true", help="list the names of the rows, then stop")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
     parser.add_argument(
         "--quick", action="store_true", help="small sizes, few rounds: checks results, gives rough figures"

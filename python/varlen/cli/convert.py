@@ -20,62 +20,64 @@ from varlen.errors import value_error
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Converts IN... into OUT, piece by piece, in memory that does not grow with the input. IN is a
-file, a pattern or a folder; several become one data set, in this order.
+Converts IN... into OUT piece by piece; memory use does not grow with the input. IN is a file, a
+pattern or a folder; several inputs become one data set, in this order.
 
   .jsonl .ndjson .json   one record per line: an object of numbers, strings, nested lists or
-                         objects; a field of objects, also in lists, becomes a key (visit.code)
-  .parquet .pq           tables; list columns nest by themselves, and the fields of a struct
-  .feather .arrow .ipc   become keys of their own (visit.code); these, CSV and .zst need pyarrow
+                         objects; fields of objects, also in lists, become keys (visit.code)
+  .parquet .pq           tables: a list column becomes a nested key, and each field of a struct
+  .feather .arrow .ipc   becomes a key (visit.code); these, CSV and .zst need pyarrow
   .csv .tsv
-  .gz .bz2 .xz .zst      lines, CSV and TSV, compressed
-  a folder of MEDS       data/ and metadata/, as meds-torch-data reads it: see below
+  .gz .bz2 .xz .zst      compressed JSON lines, CSV and TSV
+  a folder of MEDS       data/ and metadata/, as meds-torch-data reads them: see below
 
 OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their
-order. An index that pandas stored is left out. If rows are wrong, the command names all of them
-and writes nothing.
+order. The command leaves out an index that pandas stored. If rows are wrong, it names all of
+them and writes nothing.
 
-Strings become ids into a vocabulary, which the file stores. --vocabulary takes one from
-outside, such as a training set's for its validation set: FILE is a .nrt file, a folder of
-shards, JSON (key to words), or with KEY=FILE text with one word per line. A word that it lacks
-is refused, or becomes --unknown WORD. Row ids in FILE are never used as vocabulary. Id 0 is the
-word [PAD], which pads batches, unless --no-padding-id is given or the vocabulary comes from
-outside. --reserve puts words that no value may have before all others.
+Strings become ids, and the file stores their vocabulary. --vocabulary uses an existing one,
+such as the training set's for a validation set: FILE is a .nrt file, a folder of shards, JSON
+(key to words), or, as KEY=FILE, a text file with one word per line. A word that it lacks is
+refused, or becomes --unknown WORD. Row ids in FILE are never used as vocabulary. Id 0 is the
+word [PAD], which pads batches, unless you pass --no-padding-id or an existing vocabulary.
+--reserve gives its words the first ids; no value may be one of them.
 
 Commas separate the fields of .csv, and tabs those of .tsv. If the header has none, the command
-looks for semicolons, tabs or bars there, or uses --delimiter CHAR. An empty text in a CSV is a
-null. So are NA, NULL, nan and the like among numbers and times; among words they are words.
+looks there for semicolons, tabs or bars; --delimiter CHAR names the separator instead. An empty
+CSV field is a null. In columns of numbers and times, so are NA, NULL, nan and the like; in
+columns of words they are words.
 
 --group-by nests a long table, or lines with one event each: consecutive rows with the same
-value become one record, and a second --group-by makes sequences inside it. The group columns
-keep one value per group, and those of --constant one per record; a record with several values
-there is refused. A null or NaN in a group column is refused. So are rows of a group that are
-not together, unless --regroup gathers them, through files beside OUT if they are large.
---sort-by orders the contents of a record by keys that have a value for each element. With
---regroup it can order the records too, by the first group column.
+value become one record, and a second --group-by makes sequences inside it. Group columns keep
+one value per group, and --constant columns one per record; a record with several values there
+is refused. So are a null or NaN in a group column, and a group whose rows are not together.
+--regroup gathers such rows, and uses files beside OUT if there are many. --sort-by orders the
+contents of a record by keys that have a value for each element. With --regroup it can order the
+records too, by the first group column.
 
---static joins tables that have one row per id: the value of the first --group-by, or of
---row-ids.
+--static joins tables that have one row per id. The id is the value of the first --group-by, or
+of --row-ids.
 
-A column has the type that holds all its values in all files. A whole number that would change,
-as beside floats, is refused; --types names the type to read instead, also for the ids of static
-tables. A value that does not fit a named type is refused; only floats are rounded.
+A column gets the type that holds all its values in all files. A whole number that would change,
+for example beside floats, is refused; --types names the type to read instead, also for the ids
+of static tables. A value that does not fit a named type is refused; only floats are rounded.
 
-A CSV column is numbers or times only if every text in every file survives the round trip. One
-leading zero or plus (0389, +5), more digits than int64 or a double can hold, or one word (V10)
-makes it text, and the summary says so. Trailing zeros behind the point, an exponent and spaces
-around a number do not. Columns with words in --vocabulary are text. If --types or a schema
-makes them numbers, 0389 is 389, and the account counts such texts; a schema's id refuses them.
+A CSV column becomes numbers or times only if every text in every file survives the round trip.
+One leading zero or plus (0389, +5), more digits than int64 or a double can hold, or one word
+(V10) makes it text, and the summary says so. Zeros at the end of a decimal, an exponent and
+spaces around a number do not. Columns with words in --vocabulary are text. If --types or a
+schema makes them numbers, 0389 becomes 389, and the account counts such texts; a column that a
+schema calls an id refuses them.
 
 --infer-schema events.toml IN... writes down each column's kind, dtype, nesting and zone, and
-whether it has nulls. Edit the file; --schema events.toml then checks every later input. A
-missing or new column, a value that does not fit, or a forbidden null is named, and nothing is
-written. The file stores the schema, so --schema train.nrt holds a validation set to the schema
-of the training set.
+whether it has nulls. Edit the file; --schema events.toml then checks every later input. If a
+column is missing or new, a value does not fit, or a null is forbidden, the command names it and
+writes nothing. OUT stores the schema, so --schema train.nrt checks a validation set against the
+schema of the training set.
 
 Times with a zone become UTC, and the summary says so. One column may not mix times with and
-without a zone. Texts in JSON lines are words, unless --types makes them times or numbers, as in
-t=datetime64[s]. true and false beside numbers are refused, unless --types names their key.
+without a zone. Strings in JSON lines are words, unless --types reads them as times or numbers,
+as in t=datetime64[s]. true and false beside numbers are refused, unless --types names their key.
 
 The account at the end states what came in, what went out, what was left out and why. OUT stores
 it, and `varlen info --account OUT` shows all of it. If a row or a value is lost, the command
@@ -88,7 +90,7 @@ account. The codes are those of the train split; rows with other codes are left 
 Values are normalized by the mean and deviation of their code. Values of codes without a
 deviation, infinite values, and values beyond float32 become NaN and are counted. Days count
 whole seconds. A subject in no split is refused; --drop-unsplit leaves it out and counts it. A
-subject in two files, in two splits, or in another split than its folder says is refused.
+subject in two files, in two splits, or in a split other than its folder's is refused.
 """
 
 
@@ -118,7 +120,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="nest a long table by this column; may be repeated",
     )
     add("--regroup", action="store_true", help="gather the rows of each group first")
-    add("--constant", metavar="A,B,...", help="keep one value per record of these columns, which repeat it")
+    add("--constant", metavar="A,B,...", help="keep one value per record of columns that repeat it")
     add("--sort-by", metavar="A,B,...", help="order the contents of each record by these keys")
     add("--columns", metavar="A,B,...", help="read only these columns or keys")
     add("--delimiter", metavar="CHAR", help="the separator of CSV fields (default: from the header)")
@@ -131,27 +133,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--infer-schema",
         metavar="TOML",
         type=Path,
-        help="write the schema of the columns, for --schema, and no OUT",
+        help="write the columns' schema into this file, and no OUT",
     )
     add("--types", metavar="A=TYPE,...", help="read these columns as str, or as a NumPy dtype")
     add(
         "--nulls",
         choices=("refuse", "nan", "fill"),
         default="refuse",
-        help="what a null becomes (default: refuse)",
+        help="refuse nulls, or replace them by NaN or --fill (default: refuse)",
     )
     add("--fill", metavar="VALUE", help="the value for --nulls fill")
-    add("--null-word", metavar="WORD", help="the word for nulls among strings")
+    add("--null-word", metavar="WORD", help="the word that replaces nulls among strings")
     add(
         "--vocabulary",
         metavar="[KEY=]FILE",
         action="append",
         default=[],
-        help="take words from outside; may be repeated",
+        help="use this vocabulary's words and ids; may be repeated",
     )
     add("--reserve", metavar="WORD,...", help="give these words the first ids of every vocabulary")
     add("--no-padding-id", action="store_true", help="do not reserve id 0 of words for padding")
-    add("--unknown", metavar="WORD", help="the word for words that --vocabulary lacks")
+    add("--unknown", metavar="WORD", help="the word that replaces words missing from --vocabulary")
     add(
         "--static",
         metavar="FILE",
@@ -159,7 +161,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=[],
         help="join a table with one row per id to the records; may be repeated",
     )
-    add("--row-ids", metavar="KEY", help="the key, with one value per record, that looks records up")
+    add("--row-ids", metavar="KEY", help="the key that identifies records, with one value per record")
     add(
         "--narrow",
         action="store_true",
@@ -168,7 +170,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
     add("--batch-rows", metavar="N", type=int, default=65536, help="rows to read at a time (default: 65536)")
     add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
-    add("--force", action="store_true", help="replace OUT if it is there")
+    add("--force", action="store_true", help="replace OUT if it exists")
     add("--json", action="store_true", help="print only the account, as JSON")
     add("--quiet", action="store_true", help="no progress bar, no summary")
 

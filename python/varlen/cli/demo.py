@@ -17,8 +17,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Reads the Python sources of the standard library, or the files of any folder, as nested data:
-files > lines > tokens. Keys lie at three depths: a label per file, indent and byte position per
-line, token and width per token. Builds the joint dict, saves a .nrt file, opens it without
+files > lines > tokens. Its keys have three depths: a label per file, indent and byte position
+per line, token and width per token. Builds the joint dict, saves a .nrt file, opens it without
 reading it, and runs an epoch of shuffled padded batches. Ends with commands to try next.
 """
 _MAX_LINES = 256
@@ -27,7 +27,7 @@ _MAX_LINES = 256
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(
-        commands, "demo", "build, save, open and batch files > lines > tokens", _DESCRIPTION, _run
+        commands, "demo", "build, save, open and batch an example data set", _DESCRIPTION, _run
     )
     parser.add_argument("folder", nargs="?", type=Path, help="read the files of this folder instead")
     parser.add_argument(

@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
 _DESCRIPTION = """\
-Shows the contents of a .nrt file or a folder of shards: keys with their dims and dtypes, rows,
-and the lengths at every level with a picture. Estimates the padding of a batch, for rows drawn
+Shows what a .nrt file or a folder of shards contains: keys with dims, dtypes and rows, and a
+picture of the lengths at each level. Estimates how much of a batch is padding, for rows drawn
 at random and for rows sorted by length. Reads only bounds, no values.
 
---account shows what came in and went out when the file was made, by files and columns: values,
-nulls, distinct numbers or words, and what was left out or changed, why, and the first places.
+--account shows, by files and columns, what came in and went out when the file was made: values,
+nulls, and distinct numbers or words. It also shows what was left out or changed, why, and where
+that happened first.
 """
 _PICTURE_BINS = 32
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
-    parser = add_command(commands, "info", "look into a file or folder", _DESCRIPTION, _run)
+    parser = add_command(commands, "info", "show what a file or folder contains", _DESCRIPTION, _run)
     parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")
     parser.add_argument(
         "--batch-size",
