@@ -36,7 +36,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="varlen",
-        description="Work with sequences of different lengths: inspect files, convert data, try a demo, run benchmarks.",
+        description="Work with sequences of different lengths: inspect and convert files, run benchmarks.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
