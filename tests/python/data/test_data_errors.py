@@ -8,13 +8,14 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import building
 import numpy as np
 import pytest
 import varlen as vl
 from varlen.data import Collate, IterableDataset
 
 torch = pytest.importorskip("torch")
-from torch.utils.data import DataLoader  # noqa: E402
+from torch.utils.data import DataLoader, _utils  # noqa: E402
 
 DS = vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]], "y": [[0.5, 1.0], [2.0]]}))
 
@@ -82,6 +83,12 @@ BAD = {
 }
 
 
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch):
+    """A loader that an error drops waits this long for its worker, which ends late, before it ends it."""
+    monkeypatch.setattr(_utils, "MP_STATUS_CHECK_INTERVAL", 0.05)
+
+
 def error_of(make, **how):
     dataset, options = make()
     with pytest.raises(Exception) as raised:  # noqa: PT011  # each has its own
@@ -101,6 +108,7 @@ def test_errors_of_workers_of_a_loader_are_the_records_that_they_were(name):
     assert here.reason in str(there)
 
 
+@pytest.mark.deep
 def test_errors_of_spawned_workers_are_records_too():
     error = error_of(BAD["a row beyond"][0], num_workers=1, multiprocessing_context="spawn")
     assert isinstance(error, IndexError)
@@ -131,13 +139,6 @@ def test_errors_of_other_processes_are_records():
                 assert vars(again) == vars(here.value)
 
 
-def lacking(path):
-    """Rows of a partition, one of which is worse than the others."""
-    with open(path) as file:
-        number = int(file.read())
-    return {"x": [[1.0], [number]] if number < 2 else [[1.0], "word"]}
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_errors_of_a_build_name_the_partition_and_what_is_wrong_there(tmp_path, workers):
     paths = []
@@ -145,7 +146,7 @@ def test_errors_of_a_build_name_the_partition_and_what_is_wrong_there(tmp_path, 
         paths.append(tmp_path / f"{number}.txt")
         paths[-1].write_text(str(number))
     with pytest.raises(RuntimeError, match=r"^partition 2: ") as raised:
-        vl.io.build(paths, lacking, tmp_path / "out", workers=workers)
+        vl.io.build(paths, building.words_of_two, tmp_path / "out", workers=workers)
     error = raised.value
     assert error.context.startswith("partition 2")
     assert "expected a list or an array, got str" in error.reason

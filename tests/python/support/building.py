@@ -46,6 +46,12 @@ def failing(path):
     return numbered(path)
 
 
+def words_of_two(path):
+    """Rows by the number in a file, where 2 has a word in place of a list."""
+    number = int(Path(path).read_text())
+    return {"x": [[1.0], [number]] if number < 2 else [[1.0], "word"]}
+
+
 def of_frame(frame):
     """Rows of a data frame of pandas, one an id."""
     ids, first, counts = np.unique(frame["id"].to_numpy(), return_index=True, return_counts=True)
