@@ -20,14 +20,17 @@ py::array array_of(const std::vector<std::int64_t>& numbers) {
 }
 
 py::tuple bins_of(py::handle lengths, std::int64_t size, std::int64_t window, bool best) {
-  if (size < 1) raise_value("size", "must be at least 1, got " + std::to_string(size));
-  if (window < 1) raise_value("window", "must be at least 1, got " + std::to_string(window));
+  if (size < 1) raise_value("size", "must be at least 1, got " + std::to_string(size), std::nullopt, size);
+  if (window < 1)
+    raise_value("window", "must be at least 1, got " + std::to_string(window), std::nullopt, window);
   const Ints all = as_own_ints(lengths, "lengths");
   for (std::int64_t i = 0; i < all.count; ++i) {
     if (all.data[i] < 0) raise_if({Code::negative_length, i, all.data[i]}, "lengths");
     if (all.data[i] > size) {
-      raise_value("lengths", "row " + std::to_string(i) + " has " + std::to_string(all.data[i]) +
-                                 ", over size=" + std::to_string(size));
+      raise_value("lengths",
+                  "row " + std::to_string(i) + " has " + std::to_string(all.data[i]) +
+                      ", over size=" + std::to_string(size),
+                  i, all.data[i]);
     }
   }
   Bins bins;

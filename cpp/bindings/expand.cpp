@@ -63,8 +63,10 @@ void check_which(const std::int64_t* which, const Offsets& level, std::int64_t c
     const std::int64_t length = level.length(i);
     for (std::int64_t c = i * columns; c < (i + 1) * columns; ++c) {
       if (which[c] >= (length == 0 ? -1 : 0) && which[c] < length) continue;
-      raise_index("which", std::to_string(which[c]) + " in row " + std::to_string(i) +
-                               " is outside a sequence of length " + std::to_string(length));
+      raise_index("which",
+                  std::to_string(which[c]) + " in row " + std::to_string(i) +
+                      " is outside a sequence of length " + std::to_string(length),
+                  i, which[c]);
     }
   }
 }

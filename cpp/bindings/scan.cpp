@@ -112,8 +112,10 @@ PlacedInts which_rows(const Place& place, PyObject* input, const Numbers& dy, Le
   const std::int64_t columns = dy.columns();
   const Status status = scan_which_check(level.view(), columns, which.data);
   if (!status.ok()) {
-    raise_index("which", std::to_string(status.value) + " in row " + std::to_string(status.where / columns) +
-                             " is outside its sequence");
+    const std::int64_t row = status.where / columns;
+    raise_index("which",
+                std::to_string(status.value) + " in row " + std::to_string(row) + " is outside its sequence",
+                row, status.value);
   }
   return ints_at(place, which);
 }

@@ -426,6 +426,12 @@ def index_array(key: object) -> np.ndarray[Any, np.dtype]:
     return index
 
 
+def check_step(key: slice) -> None:
+    """Refuse a slice whose step is zero, as the core does."""
+    if key.step is not None and as_int(key.step, "", -(2**63)) == 0:
+        raise value_error("", "slice step cannot be zero", number=0)
+
+
 def raise_index(key: object, suffix: str = "") -> NoReturn:
     """Refuse a key that picks no sequences."""
     raise index_error(

@@ -186,7 +186,8 @@ std::size_t index_in(const Shape& shape, PyObject* object, std::size_t end, cons
   const std::int64_t k = int_of(object, argument);
   if (k < 0 || k >= static_cast<std::int64_t>(end)) {
     raise_index(argument,
-                std::to_string(k) + " is out of range for " + std::to_string(shape.rank()) + " dims");
+                std::to_string(k) + " is out of range for " + std::to_string(shape.rank()) + " dims",
+                std::nullopt, k);
   }
   return static_cast<std::size_t>(k);
 }

@@ -135,8 +135,10 @@ Nested gather_column(const Nested& all, std::int64_t position) {
   py::array index = empty_ints(n);
   const Status status = gather_column(all_ranges(all).data(), n, position, ints(index));
   if (!status.ok()) {
-    raise_index("index " + std::to_string(position) + " is out of range for sequence " +
-                std::to_string(status.where) + " of length " + std::to_string(status.value));
+    raise_index("",
+                "index " + std::to_string(position) + " is out of range for sequence " +
+                    std::to_string(status.where) + " of length " + std::to_string(status.value),
+                status.where, position);
   }
   return pick(all, 1, ints(index), n);
 }

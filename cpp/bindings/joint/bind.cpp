@@ -164,12 +164,16 @@ py::dict dense(const Joint& joint, std::string padding_side, std::string truncat
 }
 
 std::int64_t rows(const Joint& joint, int dim) {
-  if (dim < 0 || dim > joint.depth()) raise_index("dim " + std::to_string(dim) + " is out of range");
+  if (dim < 0 || dim > joint.depth()) {
+    raise_index("", "dim " + std::to_string(dim) + " is out of range", std::nullopt, dim);
+  }
   return joint.range(dim).size();
 }
 
 int checked_dim(const Joint& joint, int dim) {
-  if (dim < 1 || dim > joint.depth()) raise_index("level " + std::to_string(dim) + " is out of range");
+  if (dim < 1 || dim > joint.depth()) {
+    raise_index("", "level " + std::to_string(dim) + " is out of range", std::nullopt, dim);
+  }
   return dim;
 }
 

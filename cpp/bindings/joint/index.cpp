@@ -1,4 +1,6 @@
 // Views by index: which steps an index of Python's means.
+#include "support/index.hpp"
+
 #include "joint.hpp"
 #include "support/fastcall.hpp"
 
@@ -10,11 +12,12 @@ bool is_int(PyObject* object) {
   return PyLong_CheckExact(object) || (is_integer(object) && !py::isinstance<py::array>(object));
 }
 
-bool is_plain_slice(PyObject* object, Py_ssize_t& begin, Py_ssize_t& end) {
+bool is_plain_slice(PyObject* object, std::int64_t& begin, std::int64_t& end) {
   if (!PySlice_Check(object)) return false;
-  Py_ssize_t step = 1;
-  if (PySlice_Unpack(object, &begin, &end, &step) < 0) throw py::error_already_set();
-  return step == 1;
+  const Slice slice = slice_of(object);
+  begin = slice.start;
+  end = slice.stop;
+  return slice.step == 1;
 }
 
 }  // namespace joint_index
@@ -29,8 +32,8 @@ bool narrow(Joint& view, PyObject* index) {
   if (n > view.depth() + 1) return false;
   for (Py_ssize_t k = 0; k < n; ++k) {
     PyObject* item = items[k];
-    Py_ssize_t begin = 0;
-    Py_ssize_t end = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
     if (joint_index::is_int(item)) {
       view.drop(place_of(item, "index"), k);
     } else if (k + 1 == n && joint_index::is_plain_slice(item, begin, end)) {

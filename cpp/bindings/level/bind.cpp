@@ -131,8 +131,10 @@ struct Bounds {
     const Offsets view = level.view();
     std::int64_t i = 0;
     while (view.length(i) <= max_len) ++i;
-    raise_value(name, "row " + std::to_string(i) + " has length " + std::to_string(view.length(i)) +
-                          ", over max_len=" + std::to_string(max_len));
+    raise_value(name,
+                "row " + std::to_string(i) + " has length " + std::to_string(view.length(i)) +
+                    ", over max_len=" + std::to_string(max_len),
+                i, view.length(i));
   }
 
  private:
@@ -140,7 +142,7 @@ struct Bounds {
     if (!is_given(number)) return -1;
     const std::int64_t size = int_of(number, argument);
     if (size < 0) {
-      raise_value(argument, "expected at least 0, got " + std::to_string(size));
+      raise_value(argument, "expected at least 0, got " + std::to_string(size), std::nullopt, size);
     }
     return size;
   }
@@ -219,7 +221,8 @@ py::object from_bounds(const Arguments<1>& args) {
 }
 py::object from_row_ids(const Arguments<2>& args) {
   const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
-  if (count < -1) raise_value("count", "expected at least 0, got " + std::to_string(count));
+  if (count < -1)
+    raise_value("count", "expected at least 0, got " + std::to_string(count), std::nullopt, count);
   refuse_placed(args[0], "row_ids");
   return make_level(args[0], "row_ids",
                     [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });

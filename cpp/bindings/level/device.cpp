@@ -138,7 +138,8 @@ struct DeviceState final : Hidden {
     }
     if (code == Code::too_long) {
       raise_value(argument,
-                  row + " has length " + std::to_string(value) + ", over max_len=" + std::to_string(max_len));
+                  row + " has length " + std::to_string(value) + ", over max_len=" + std::to_string(max_len),
+                  fact(cuda::Fact::where), value);
     }
     throw_if({code, fact(cuda::Fact::where), value}, argument);
   }

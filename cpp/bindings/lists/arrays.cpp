@@ -11,10 +11,12 @@
 
 namespace varlen::bindings {
 
-py::object sequence_of(PyObject* arrays) {
-  auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(arrays, "arrays: expected a list of arrays"));
-  if (!fast) throw py::error_already_set();
-  return fast;
+py::object array_list(PyObject* arrays, const char* name) {
+  auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(arrays, ""));
+  if (fast) return fast;
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  raise_type(name, "expected a list of arrays, got " + type_name(arrays));
 }
 
 py::object dtype_given(PyObject* dtype) {
@@ -44,7 +46,7 @@ constexpr Signature<3> kListToRagged{"list2ragged", {"arrays", "dtype", "out"}, 
 
 py::object list2ragged(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
-  const py::object list = sequence_of(args[0]);
+  const py::object list = array_list(args[0], "arrays");
   if (lie_on_device(list)) {
     const JoinedRows block = join_there(list, "arrays", dtype, args[2]);
     return py::make_tuple(block.values, block.level);

@@ -27,8 +27,8 @@ constexpr Signature<3> kFlatten{"flatten", {"X", "dtype", "pad"}, 1, 3};
 py::object flatten(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
   const std::int64_t gap = args[2] == nullptr ? 0 : int_of(args[2], "pad");
-  if (gap < 0) raise_value("pad", "expected at least 0, got " + std::to_string(gap));
-  const py::object list = sequence_of(args[0]);
+  if (gap < 0) raise_value("pad", "expected at least 0, got " + std::to_string(gap), std::nullopt, gap);
+  const py::object list = array_list(args[0], "X");
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel level(count);
   Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "X", level.offsets(), true);

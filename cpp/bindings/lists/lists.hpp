@@ -13,7 +13,7 @@ namespace varlen::bindings {
 namespace py = pybind11;
 
 /// A list or tuple of what was given; the items of any other iterable.
-py::object sequence_of(PyObject* arrays);
+py::object array_list(PyObject* arrays, const char* name);
 
 /// The dtype that was asked for, or None. Before anything of the list is looked at: this may run Python code.
 py::object dtype_given(PyObject* dtype);

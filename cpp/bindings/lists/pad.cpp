@@ -70,7 +70,8 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
 }
 
 std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
-  if (round_to < 1) raise_value("round_to", "must be at least 1, got " + std::to_string(round_to));
+  if (round_to < 1)
+    raise_value("round_to", "must be at least 1, got " + std::to_string(round_to), std::nullopt, round_to);
   const std::int64_t rest = longest % round_to;
   std::int64_t slots = longest;
   if (rest != 0 && !checked_add(slots, round_to - rest, slots)) {
@@ -176,7 +177,7 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask], "mask");
   const py::object dtype = dtype_given(args[kDtype]);
 
-  const py::object list = sequence_of(args[kArrays]);
+  const py::object list = array_list(args[kArrays], "arrays");
   if (lie_on_device(list)) {
     return pad_there(list,
                      {side, cut, max_len, round_to, max_bytes, with_mask, dtype, args[kFill], args[kOut]});

@@ -21,7 +21,8 @@ namespace {
 std::int64_t max_bytes_of(PyObject* argument) {
   if (!is_given(argument)) return default_max_bytes();
   const std::int64_t limit = int_of(argument, "max_bytes");
-  if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
+  if (limit < 0)
+    raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit), std::nullopt, limit);
   return limit;
 }
 
@@ -73,9 +74,7 @@ constexpr Signature<4> kList{"list2padded", {"seqs", "ties", "fill", "max_bytes"
 
 py::object list2padded(const Arguments<4>& args) {
   const Ties ties = ties_of(args[1]);
-  const auto list =
-      py::reinterpret_steal<py::object>(PySequence_Fast(args[0], "seqs: expected a list of arrays"));
-  if (!list) throw py::error_already_set();
+  const py::object list = array_list(args[0], "seqs");
   if (lie_on_device(list)) {
     const JoinedRows input = join_there(list, "seqs");
     return to_padded(PackSource(export_result(input.values).ptr(), input.level.ptr()), args[1], args[2],

@@ -176,7 +176,9 @@ py::object pad_rows(const Arguments<18>& args) {
 
   const std::int64_t max_bytes =
       is_given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
-  if (max_bytes < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(max_bytes));
+  if (max_bytes < 0)
+    raise_value("max_bytes", "expected at least 0, got " + std::to_string(max_bytes), std::nullopt,
+                max_bytes);
   std::int64_t total_bytes = 0;
   const Inputs inputs{given_values, values, given_fill, given_nan};
   if (!is_given(given_out)) padded_bytes("values", to, shape, max_bytes, total_bytes);
@@ -315,9 +317,11 @@ void check_width(Level& level, std::int64_t keep, std::int64_t width) {
   const Offsets view = level.view();
   std::int64_t i = 0;
   while (view.length(i) <= width) ++i;
-  raise_value("lengths", "sequence " + std::to_string(i) + " has " +
-                             std::to_string(std::min(keep, view.length(i))) +
-                             " rows, over width=" + std::to_string(width));
+  const std::int64_t length = std::min(keep, view.length(i));
+  raise_value("lengths",
+              "sequence " + std::to_string(i) + " has " + std::to_string(length) +
+                  " rows, over width=" + std::to_string(width),
+              i, length);
 }
 
 constexpr Signature<7> kMask{
@@ -339,7 +343,8 @@ py::object mask_of(const Arguments<7>& args) {
   const py::dtype dtype = py::dtype::of<bool>();
   const std::int64_t limit =
       is_given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
-  if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
+  if (limit < 0)
+    raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit), std::nullopt, limit);
   std::int64_t total_bytes = 0;
   padded_bytes("mask", dtype, shape, limit, total_bytes);
   py::array mask = empty_at(place, dtype, shape);

@@ -17,7 +17,8 @@ std::int64_t size_of(PyObject* input, const char* argument, std::int64_t minimum
   if (input == Py_None) return -1;
   const std::int64_t size = int_of(input, argument);
   if (size < minimum) {
-    raise_value(argument, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(size));
+    raise_value(argument, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(size),
+                std::nullopt, size);
   }
   return size;
 }

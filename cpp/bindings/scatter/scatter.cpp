@@ -64,8 +64,13 @@ void check(const LookupArray& indices, std::int64_t rows) {
   std::string place = "position " + std::to_string(status.where / index_count);
   if (index_count > 1) place += ", " + std::to_string(status.where % index_count);
   const py::object number = indices.array.attr("flat")[py::int_(status.where)];
-  raise_index("indices", place + " holds " + std::string(py::str(number)) + ", but the table has " +
-                             std::to_string(rows) + " rows");
+  int overflow = 0;
+  const std::int64_t value = PyLong_AsLongLongAndOverflow(py::int_(number).ptr(), &overflow);
+  const std::optional<std::int64_t> lookup = overflow == 0 ? std::optional(value) : std::nullopt;
+  raise_index("indices",
+              place + " holds " + std::string(py::str(number)) + ", but the table has " +
+                  std::to_string(rows) + " rows",
+              status.where / index_count, lookup);
 }
 
 /// Lookups beside a table, checked where the host has them.
@@ -139,7 +144,7 @@ py::object backprop_gather_add(const Arguments<4>& args) {
   PlacedIndices indices(place, args[1]);
   indices.expect_pairs();
   const std::int64_t rows = int_of(args[2], "rows");
-  if (rows < 0) raise_value("rows", "expected at least 0, got " + std::to_string(rows));
+  if (rows < 0) raise_value("rows", "expected at least 0, got " + std::to_string(rows), std::nullopt, rows);
   if (indices.array().shape(0) != dy.array.shape(0)) {
     raise_value("dY", "has " + std::to_string(dy.array.shape(0)) + " rows for " +
                           std::to_string(indices.array().shape(0)) + " of indices");

@@ -111,9 +111,10 @@ PlacedInts places_of(const Place& place, PyObject* given_which, const Extents& s
     const Offsets view = out_level->view();
     const std::int64_t row = wrong / columns;
     const std::int64_t i = std::upper_bound(view.ends, view.ends + view.count, row) - view.ends;
-    raise_index("which", std::to_string(data[wrong]) + " in row " + std::to_string(row) +
-                             " is outside sequence " + std::to_string(i) + " of length " +
-                             std::to_string(level->view().length(i)));
+    raise_index("which",
+                std::to_string(data[wrong]) + " in row " + std::to_string(row) + " is outside sequence " +
+                    std::to_string(i) + " of length " + std::to_string(level->view().length(i)),
+                row, data[wrong]);
   }
   return ints_at(place, places);
 }

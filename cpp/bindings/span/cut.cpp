@@ -33,10 +33,13 @@ void refuse_cut(const Status& status, const Ints& firsts, const Ints& sizes) {
   if (status.code == Code::negative_length) {
     const bool is_first = firsts.data[status.where] < 0;
     raise_value(is_first ? "offset" : "length",
-                sequence + " has " + (is_first ? first : size) + ", expected 0 or more");
+                sequence + " has " + (is_first ? first : size) + ", expected 0 or more", status.where,
+                (is_first ? firsts : sizes).data[status.where]);
   }
-  raise_index("length", size + " from offset " + first + ", but " + sequence + " has length " +
-                            std::to_string(status.value));
+  raise_index(
+      "length",
+      size + " from offset " + first + ", but " + sequence + " has length " + std::to_string(status.value),
+      status.where, sizes.data[status.where]);
 }
 
 constexpr Signature<4> kCut{"cut", {"X", "lengths", "offset", "length"}};

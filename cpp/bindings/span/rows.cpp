@@ -56,8 +56,10 @@ Spans spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pa
     const std::string text = place_in(groups->view(), status.where, "span") + " is " +
                              std::to_string(pairs.data[2 * status.where]) + " to " +
                              std::to_string(pairs.data[2 * status.where + 1]);
-    if (status.code == Code::decreasing) raise_value("at", text);
-    raise_index("at", text + ", but the sequence has " + std::to_string(status.value) + " rows");
+    const std::int64_t end = pairs.data[2 * status.where + 1];
+    if (status.code == Code::decreasing) raise_value("at", text, status.where, end);
+    raise_index("at", text + ", but the sequence has " + std::to_string(status.value) + " rows", status.where,
+                end);
   }
   raise_if(status, "at");
   return {std::move(ranges), std::move(spans).finish()};
@@ -102,8 +104,12 @@ py::object rows_of_places(const Arguments<4>& args) {
   if (!status.ok()) {
     const std::string text =
         place_in(groups->view(), status.where, "entry") + " is " + std::to_string(places.data[status.where]);
-    if (status.code == Code::decreasing) raise_value(name, text + ", less than the one before it");
-    raise_index(name, text + ", but the sequence has " + std::to_string(status.value) + " rows");
+    const std::int64_t number = places.data[status.where];
+    if (status.code == Code::decreasing) {
+      raise_value(name, text + ", less than the one before it", status.where, number);
+    }
+    raise_index(name, text + ", but the sequence has " + std::to_string(status.value) + " rows", status.where,
+                number);
   }
   if (!is_between) return rows;
   NewLevel out_level(level->count());

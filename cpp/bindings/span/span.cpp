@@ -18,7 +18,8 @@ Ints lengths_at(py::handle lengths) {
 }
 
 void at_least_one(std::int64_t value, const char* argument) {
-  if (value < 1) raise_value(argument, "must be at least 1, got " + std::to_string(value));
+  if (value < 1)
+    raise_value(argument, "must be at least 1, got " + std::to_string(value), std::nullopt, value);
 }
 
 py::tuple step_windows(py::handle lengths, std::int64_t max_len, std::int64_t stride) {

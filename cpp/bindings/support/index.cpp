@@ -1,5 +1,6 @@
 #include "index.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,7 +13,15 @@ Slice slice_of(py::handle slice) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t step = 1;
-  if (PySlice_Unpack(slice.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
+  if (PySlice_Unpack(slice.ptr(), &start, &stop, &step) < 0) {
+    if (PyErr_ExceptionMatches(PyExc_ValueError) != 0) {
+      PyErr_Clear();
+      raise_value("", "slice step cannot be zero", std::nullopt, 0);
+    }
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    raise_type("slice indices must be integers or None, got " + std::string(py::repr(slice)));
+  }
   out.start = start;
   out.stop = stop;
   out.step = step;
@@ -57,7 +66,8 @@ bool is_plain_slice(py::handle index, std::int64_t count, Range& rows) {
 void raise_beyond(std::int64_t i, std::int64_t position, std::int64_t count, const char* what) {
   std::string text = "index " + std::to_string(i);
   if (position >= 0) text += " at position " + std::to_string(position);
-  raise_index(text + " is out of range for " + std::to_string(count) + " " + what);
+  const std::optional<std::int64_t> row = position < 0 ? std::nullopt : std::optional(position);
+  raise_index("", text + " is out of range for " + std::to_string(count) + " " + what, row, i);
 }
 
 void refuse(Status status, std::int64_t count, const char* what) {

@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +32,11 @@ class Raiser {
   [[noreturn]] void operator()(const Record& record) const { raise(*kind_, record); }
   [[noreturn]] void operator()(std::string_view argument, std::string reason) const {
     raise(*kind_, Record{std::string(argument), std::move(reason)});
+  }
+  /// The row and the number stand in the reason, too.
+  [[noreturn]] void operator()(std::string_view argument, std::string reason, std::optional<std::int64_t> row,
+                               std::optional<std::int64_t> number) const {
+    raise(*kind_, Record{std::string(argument), std::move(reason), row, number});
   }
   [[noreturn]] void operator()(std::string reason) const { raise(*kind_, Record{{}, std::move(reason)}); }
 

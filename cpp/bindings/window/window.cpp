@@ -18,7 +18,8 @@ std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t minimum
   if (argument == nullptr) return otherwise;
   const std::int64_t number = int_of(argument, name);
   if (number < minimum) {
-    raise_value(name, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(number));
+    raise_value(name, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(number),
+                std::nullopt, number);
   }
   return number;
 }
@@ -53,8 +54,11 @@ void check_level(const LevelRef& has, const LevelRef& expected, const std::strin
   }
   const std::int64_t i = window_difference(has->view(), expected->view());
   if (i < 0) return;
-  raise_value(argument, what + " " + std::to_string(i) + " has " + std::to_string(has->view().length(i)) +
-                            " " + unit + ", but lengths make " + std::to_string(expected->view().length(i)));
+  const std::int64_t length = has->view().length(i);
+  raise_value(argument,
+              what + " " + std::to_string(i) + " has " + std::to_string(length) + " " + unit +
+                  ", but lengths make " + std::to_string(expected->view().length(i)),
+              i, length);
 }
 
 namespace {

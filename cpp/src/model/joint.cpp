@@ -134,8 +134,9 @@ void Joint::drop(std::int64_t i, std::int64_t position) {
   const std::int64_t n = rows.size();
   const std::int64_t place = i < 0 ? i + n : i;
   if (place < 0 || place >= n) {
-    throw Error(Fault::index, "Index " + std::to_string(i) + " is out of range at dim " +
-                                  std::to_string(position) + " (length " + std::to_string(n) + ").");
+    const std::string text = "Index " + std::to_string(i) + " is out of range at dim " +
+                             std::to_string(position) + " (length " + std::to_string(n) + ").";
+    throw Error(Fault::index, Record{.argument = {}, .reason = text, .number = i});
   }
   rows = {rows.begin + place, rows.begin + place + 1};
   if (shift_ < data_->depth()) descend(shift_, shift_ + 1);

@@ -158,8 +158,9 @@ Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
   std::vector<std::vector<std::int64_t>> ends(ranges.size(),
                                               std::vector<std::int64_t>(static_cast<std::size_t>(n)));
   if (const Status status = gather_index(index, n, outer.size(), ranges[0].data()); !status.ok()) {
-    throw Error(Fault::index, "Index " + std::to_string(status.value) + " is out of range at dim 0 (length " +
-                                  std::to_string(outer.size()) + ").");
+    const std::string text = "Index " + std::to_string(status.value) + " is out of range at dim 0 (length " +
+                             std::to_string(outer.size()) + ").";
+    throw Error(Fault::index, Record{{}, text, status.where, status.value});
   }
   for (std::size_t k = 0; k < ranges[0].size(); ++k) {
     Range& r = ranges[0][k];

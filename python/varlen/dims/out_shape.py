@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
-from varlen.arguments import is_listed
+from varlen.arguments import as_bool, is_listed
 from varlen.dims.axes import describe, quote_names
 from varlen.dims.errors import OutShapeError
 from varlen.errors import error_of, instance_error
@@ -123,7 +123,7 @@ def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) ->
         elif not isinstance(item, OptionalDim) and dim not in actual and dim not in implicit:
             wrong.append(f"{quote_names([dim])} is missing")
     wrong += [f"{quote_names([dim])} is not expected" for dim in dict.fromkeys(actual) if dim not in listing]
-    if not allow_missing_implicit:
+    if not as_bool(allow_missing_implicit, "allow_missing_implicit"):
         wrong += [
             f"{quote_names([dim])} is implicit, and not expected" for dim in implicit if dim not in listing
         ]

@@ -121,7 +121,11 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         if tensors is not None and raw_tensors is None:
             raw_tensors = tensors
             tensors = None
-        if pre_raggedified and raw_tensors is not None and processed_tensors is None:
+        if (
+            as_bool(pre_raggedified, "pre_raggedified")
+            and raw_tensors is not None
+            and processed_tensors is None
+        ):
             processed_tensors = compat.flat_tensors(raw_tensors)
             raw_tensors = None
         entries = {

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_bool
 from varlen.errors import error_of, instance_error, type_error, value_error
 
 __all__: list[str] = []
@@ -350,9 +351,10 @@ class JointState:
         mine, theirs = self._arrays(), other._arrays()
         if mine.keys() != theirs.keys():
             return False
+        is_nan_equal = as_bool(equal_nan, "equal_nan")
         words = self._meta.get("vocabularies", {}), other._meta.get("vocabularies", {})
         return words[0] == words[1] and all(
-            np.array_equal(array, theirs[full], equal_nan=equal_nan and array.dtype.kind in "fcmM")
+            np.array_equal(array, theirs[full], equal_nan=is_nan_equal and array.dtype.kind in "fcmM")
             for full, array in mine.items()
         )
 

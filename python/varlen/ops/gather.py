@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, axis_of, row_of_ints
+from varlen.arguments import as_bool, as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device, take
 from varlen.errors import index_error, value_error
@@ -203,7 +203,7 @@ def boolean_mask(X: Any, mask: SequencesLike, lengths: Any = None, *, flatten: b
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
     places = backend_of(keep).true_places(keep)
-    return _take_items(X, values, levels[axes - 1 :], places, () if flatten else nest)
+    return _take_items(X, values, levels[axes - 1 :], places, () if as_bool(flatten, "flatten") else nest)
 
 
 def _nested_down(value: object, argument: str, axes: int) -> tuple[Any, Levels]:

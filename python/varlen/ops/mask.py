@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,7 +11,7 @@ from varlen import tracing
 from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
 from varlen.arguments import as_bool, as_int, check_output, over_limit
 from varlen.backends import backend_of
-from varlen.errors import name_argument
+from varlen.errors import name_argument, value_error
 from varlen.levels import flatten_levels, is_on_device, resolve_level
 from varlen.ops.support.inputs import as_level, count_rows
 
@@ -225,7 +226,10 @@ def block_mask(
     if out is not None:
         check_output(out, lengths)
     level, values = _counted_level_and_kind(lengths)
-    lookback, lookahead = window if isinstance(window, (tuple, list)) else (window, window)
+    ends = window if isinstance(window, (tuple, list)) else (window, window)
+    if len(ends) != 2:
+        raise value_error("window", f"expected one number, or two of them, got {short(window)}")
+    lookback, lookahead = ends
     lookback, lookahead = (None if x is None else as_int(x, "window") for x in (lookback, lookahead))
     if as_bool(causal, "causal"):
         lookahead = 0
@@ -246,7 +250,11 @@ def _level_and_kind(lengths: Any, place: int = -1) -> tuple[Level, Any]:
             values = None if tracing.is_tracing() else on_tensors(nothing_beside, lengths)
         else:
             values = lengths if hasattr(lengths, "detach") or is_on_device(lengths) else None
-    units = levels[-1] if place == -1 else flatten_levels(levels[resolve_level(place, levels) :])
+    units = (
+        levels[-1]
+        if type(place) is int and place == -1
+        else flatten_levels(levels[resolve_level(place, levels) :])
+    )
     return units, _HOST if values is None else values
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
+from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.blocks import Blocks
 from varlen.backends.values import as_values, is_tensor, one_device
@@ -84,13 +85,14 @@ def matmul(a: SequencesLike, b: Any, *, transpose_a: bool = False, transpose_b: 
         b = backend_of(b).as_array(b, "b")
         one_device(b, "b", ragged._values, "a")
         if b.ndim in (1, 2):
-            if transpose_a:
+            if as_bool(transpose_a, "transpose_a"):
                 raise value_error(
                     "transpose_a",
                     "cannot be used with one matrix b for all rows; transpose the values yourself",
                 )
             return _multiply_rows(ragged, b.T if transpose_b and b.ndim == 2 else b)
-    A, B = _matrices(a, "a", transpose_a), _matrices(b, "b", transpose_b)
+    A = _matrices(a, "a", as_bool(transpose_a, "transpose_a"))
+    B = _matrices(b, "b", as_bool(transpose_b, "transpose_b"))
     if a is b:
         B.values = A.values
     return _by_sequence(A, B, a if isinstance(a, RaggedBase) else b)

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from varlen.arguments import as_int, index_array, is_listed
+from varlen.arguments import as_bool, as_int, check_step, index_array, is_listed
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.tracing import eager_only
@@ -177,7 +177,7 @@ def _batches(
     cuts: list[int], batch: Callable[[Any], T], shuffle: bool, buffer: int, seed: Any
 ) -> SizedGenerator[T]:
     limit = as_int(buffer, "buffer", 1)
-    rng = np.random.default_rng(seed) if shuffle else None
+    rng = np.random.default_rng(seed) if as_bool(shuffle, "shuffle") else None
 
     def items() -> Iterator[T]:
         order = None if rng is None else rng.permutation(cuts[-1])
@@ -196,6 +196,7 @@ def _batches(
 def take(batch: Any, key: Any) -> Any:
     """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are."""
     if isinstance(key, slice):
+        check_step(key)
         return batch[key]
     index = index_array(key)
     if isinstance(batch, (list, tuple)):

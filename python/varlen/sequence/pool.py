@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import one_of, refuse_mask
+from varlen.arguments import as_bool, one_of, refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
@@ -102,7 +102,7 @@ def sequence_pool(
     (array([3., 6., 5., 0.]), array([ 1,  4,  5, -1]))
     """
     r, kind = sequences(input, "input"), _kind(pool_type)
-    if with_index and kind != "max":
+    if as_bool(with_index, "with_index") and kind != "max":
         raise value_error("with_index", f'only "max" has one, not "{kind}"')
     values, units, outer_levels = units_of(r, None, level)
     refuse_mask(pad_value, "pad_value")

@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase
+from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
 from varlen.errors import instance_error, type_error, value_error
@@ -72,7 +73,9 @@ def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str,
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
     """Whether values have one shape and equal entries."""
     one_device(b, "other", a, "this")
-    return tuple(a.shape) == tuple(b.shape) and bool(backend_of(a, b).equal(a, b, equal_nan))
+    return tuple(a.shape) == tuple(b.shape) and bool(
+        backend_of(a, b).equal(a, b, as_bool(equal_nan, "equal_nan"))
+    )
 
 
 def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> np.ndarray:

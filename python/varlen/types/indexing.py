@@ -9,10 +9,10 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase
-from varlen.arguments import index_array, number_in, raise_index
+from varlen.arguments import check_step, index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.errors import as_record, index_error, value_error
+from varlen.errors import as_record, index_error
 from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def _index_content(content: Any, keys: tuple[Any, ...]) -> Any:
         if isinstance(content, RaggedBase) or tracing.is_tracing():
             raise
         for size, key in zip(content.shape, keys, strict=False):
-            if isinstance(key, slice) and key.step == 0:
-                raise value_error("", "slice step cannot be zero") from None
+            if isinstance(key, slice):
+                check_step(key)
             i = None if isinstance(key, slice) else int_index(key)
             if i is not None and not -size <= i < size:
                 text = f"index {i} is out of range for an axis of size {size}"

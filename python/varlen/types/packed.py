@@ -11,6 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
+from varlen.arguments import check_step
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
 from varlen.errors import index_error, instance_error, type_error, value_error
@@ -497,6 +498,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     def __getitem__(self, t: slice) -> list[ArrayT | Any]: ...
     def __getitem__(self, t: SupportsIndex | slice) -> ArrayT | list[ArrayT | Any] | Any:
         if isinstance(t, slice):
+            check_step(t)
             return self.steps()[t]
         step, count = int_index(t), len(self)
         if step is None or not -count <= step < count:

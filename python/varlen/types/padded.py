@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
-from varlen.arguments import over_limit
+from varlen.arguments import check_step, over_limit
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, type_error, value_error
@@ -543,6 +543,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 def _columns(key: Any, count: int) -> NDArray[np.int64]:
     """The columns that a key chooses, ascending, each as often as it is chosen."""
     if isinstance(key, slice):
+        check_step(key)
         columns = np.arange(count)[key]
         return columns if len(columns) < 2 or columns[0] < columns[1] else columns[::-1]
     i = int_index(key)

@@ -59,6 +59,67 @@ def test_an_error_knows_what_is_wrong(call, kind, record):
     assert vars(pickle.loads(pickle.dumps(error))) == vars(error)
 
 
+NESTED = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+JOINT = vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]})
+LENGTHS = [2, 1]
+PLACES = [
+    (lambda: R[5], None, 5),
+    (lambda: R.row(-9), None, -9),
+    (lambda: R[[0, 5]], 1, 5),
+    (lambda: R[:, 9], 0, 9),
+    (lambda: NESTED[1, 3], None, 3),
+    (lambda: NESTED[[0, 1, 7]], 2, 7),
+    (lambda: JOINT[5], None, 5),
+    (lambda: JOINT[0, 5], None, 5),
+    (lambda: JOINT[[1, -3]], 1, -3),
+    (lambda: vl.Padded.from_list([[1], [2, 3]])[7], None, 7),
+    (lambda: vl.thinc.Ragged(np.ones((3, 1)), [2, 1])[4], None, 4),
+    (lambda: vl.ops.gather_add(np.ones((2, 1)), [[0], [2]]), 1, 2),
+    (lambda: vl.ops.gather_add(np.ones((2, 1)), np.array([[2**64 - 1]], np.uint64)), 0, None),
+    (lambda: vl.ops.spans(R, [[0, 1], [0, 4]], row_ids=[0, 1]), 1, 4),
+    (lambda: vl.ops.backprop_reduce_max(np.ones(2), np.array([0, 3]), LENGTHS), 1, 3),
+    (lambda: vl.sequence_slice(R, [0, -1], [1, 1]), 1, -1),
+    (lambda: vl.sequence_slice(R, [0, 0], [1, 4]), 1, 4),
+]
+
+
+@pytest.mark.parametrize(("call", "row", "number"), PLACES, ids=range(len(PLACES)))
+def test_an_error_of_a_place_knows_it_and_its_row(call, row, number):
+    with pytest.raises((IndexError, ValueError)) as found:
+        call()
+    assert (getattr(found.value, "row", None), getattr(found.value, "number", None)) == (row, number)
+
+
+STEPS = [
+    (R, slice(None, None, 0)),
+    (R, (slice(None), slice(None, None, 0))),
+    (NESTED, (0, slice(None, None, 0))),
+    (NESTED, (slice(None), slice(None), slice(None, None, 0))),
+    (JOINT, slice(None, None, 0)),
+    (JOINT, (0, slice(None, None, 0))),
+    (vl.Padded.from_list([[1], [2, 3]]), slice(None, None, 0)),
+    (vl.ops.pack([1, 2, 3], [2, 1]), slice(None, None, 0)),
+    (Dataset(JOINT), slice(None, None, 0)),
+    (vl.Pairs([1], [2]), slice(None, None, 0)),
+    (vl.thinc.Ragged(np.ones((3, 1)), [2, 1]), slice(None, None, 0)),
+    (vl.lod.LoDTensor(np.arange(3), [[2, 1]]), slice(None, None, 0)),
+]
+
+
+@pytest.mark.parametrize(("container", "key"), STEPS, ids=range(len(STEPS)))
+def test_a_step_of_zero_is_refused_by_a_record(container, key):
+    with pytest.raises(ValueError, match="slice step cannot be zero") as found:
+        container[key]
+    assert found.value.number == 0
+
+
+@pytest.mark.parametrize("container", [R, NESTED, JOINT], ids=["one level", "two levels", "joint"])
+def test_a_slice_of_words_is_refused_by_a_record(container):
+    with pytest.raises(TypeError, match="slice indices must be integers or None") as found:
+        container["a":]
+    assert "'a'" in found.value.reason
+
+
 def test_an_error_names_the_argument_of_the_caller():
     with (
         pytest.raises(ValueError, match=r"^given: row 1 has a negative length, -1$") as found,

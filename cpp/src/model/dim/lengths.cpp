@@ -136,7 +136,8 @@ class Evaluation {
 
   void check(bool fits) const {
     if (!fits)
-      throw Error(Fault::overflow, "the length in row " + std::to_string(row_) + " does not fit 63 bits");
+      throw Error(Fault::overflow,
+                  Record{{}, "the length in row " + std::to_string(row_) + " does not fit 63 bits", row_});
   }
 
   std::int64_t count_;
@@ -351,7 +352,10 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
 }
 
 Dim Dim::scalar(const Expression& name, std::int64_t length) {
-  if (length < 0) throw Error(Fault::value, "lengths", "expected at least 0, got " + std::to_string(length));
+  if (length < 0) {
+    const std::string text = "expected at least 0, got " + std::to_string(length);
+    throw Error(Fault::value, Record{.argument = "lengths", .reason = text, .number = length});
+  }
   return Dim(name, just(std::make_shared<const Binding>(Binding{
                        name, {}, std::make_shared<dims::OwnLengths>(Level::from_lengths(&length, 1))})));
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import one_of
+from varlen.arguments import as_bool, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, quote_names
 from varlen.dims.base import NO_FACTS, Annotations, check_data, is_data, make_data, positions_or_none
@@ -144,7 +144,7 @@ def combine(
     function = _function_of(op, operands)
     result: Any = operands[0]
     for other in operands[1:]:
-        result = _combine(function, result, other, op, broadcast)
+        result = _combine(function, result, other, op, as_bool(broadcast, "broadcast"))
     if not is_data(result):
         raise type_error("operands", "expected a Data among them")
     if order is not None:
@@ -321,7 +321,7 @@ def where(
     """
     check_data(condition, "condition")
     args = [condition, *[x for x in (a, b) if is_data(x)]]
-    shape, order = join_dims(args, "where", broadcast)
+    shape, order = join_dims(args, "where", as_bool(broadcast, "broadcast"))
     values = iter(lined_up(args, shape))
     mask = next(values)
     choices = [
@@ -344,7 +344,7 @@ def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[An
             "dims",
             f"{quote_names(missing, 'and')} of {describe(data.dims)} is not among {describe(dim_list)}",
         )
-    if expand:
+    if as_bool(expand, "expand"):
         for dim in dim_list:
             if data._shape.find(dim) < 0:
                 data = expand_dim(data, dim)

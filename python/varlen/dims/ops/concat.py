@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import is_listed
+from varlen.arguments import as_bool, is_listed
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, quote_names
 from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
@@ -77,7 +77,7 @@ def concat(
     >>> z, z.to_list(), z.axis(time + labels).lengths
     (Data([batch(2), time+labels(3)], int64), [[3, 1, 7], [4, 8, 9]], array([3, 3]))
     """
-    operands, axes = _parts_of(parts, broadcast)
+    operands, axes = _parts_of(parts, as_bool(broadcast, "broadcast"))
     return check_out_shape(_concat(operands, axes, out_dim, "concat"), out_shape)
 
 

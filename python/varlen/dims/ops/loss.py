@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Dim, Shape
-from varlen.arguments import as_bool, as_fraction, as_int
+from varlen.arguments import as_bool, as_fraction, as_int, one_of
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
@@ -85,8 +85,7 @@ def cross_entropy(
     >>> loss, loss.mean("*").item()
     (Data([batch(2), time(1 to 2)], float64), 0.6931471805599453)
     """
-    if estimated_type not in ("logits", "probs", "log-probs"):
-        raise value_error("estimated_type", f"expected logits, probs or log-probs, got {estimated_type!r}")
+    one_of(estimated_type, "estimated_type", ("logits", "probs", "log-probs"))
     label_smoothing = as_fraction(label_smoothing, "label_smoothing")
     check_data(estimated, "estimated")
     check_data(target, "target")
@@ -257,7 +256,7 @@ def ctc_loss(
     blank_id = as_int(blank, "blank", -(2**63))
     if not -size <= blank_id < size:
         raise value_error("blank", f"{blank_id} is no class of {describe([labels])[1:-1]}, which has {size}")
-    logs = logits if is_normalized else log_softmax(logits, labels)
+    logs = logits if as_bool(is_normalized, "is_normalized") else log_softmax(logits, labels)
     rest, order = _outer((logs, targets), ([time, labels], [spelling]))
     rows, units = _sequences(logs, rest, [time, labels])
     label_rows, spelled_units = _sequences(targets, rest, [spelling])

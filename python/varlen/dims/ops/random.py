@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import as_fraction, one_of
+from varlen.arguments import as_bool, as_fraction, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -256,7 +256,7 @@ def dropout(
     check_data(x, "x")
     if "float" not in dtype_name(x.dtype):
         raise dtype_error("x", "floats", x.dtype)
-    if not training or p == 0:
+    if not as_bool(training, "training") or p == 0:
         return check_out_shape(x, out_shape)
     shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes, "axes"))))
     draw = _drawn_by_torch if _is_of_torch(generator, x._values) else _drawn_by_numpy
