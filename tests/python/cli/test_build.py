@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import varlen as vl
 import varlen.io
+from deep import mostly_deep
 from varlen.io import atomic
 
 HERE = os.path.dirname(building.__file__)  # where other processes find it
@@ -111,16 +112,18 @@ def cluster():
 @pytest.fixture(scope="module")
 def ray_of_two():
     ray = pytest.importorskip("ray")
-    environment = {"env_vars": {"PYTHONPATH": os.pathsep.join([HERE, *sys.path])}}
-    ray.init(
-        num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, runtime_env=environment,
-        logging_level="ERROR", log_to_driver=False,
-    )  # fmt: skip
-    yield ray
-    ray.shutdown()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", os.pathsep.join([HERE, *sys.path]))
+        ray.init(
+            num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, logging_level="ERROR",
+            log_to_driver=False,
+        )  # fmt: skip
+        yield ray
+        ray.shutdown()
 
 
-@pytest.fixture(params=["loop", "processes", "dask", "ray"])
+# Ray takes seconds to start: one test of the short run has it.
+@pytest.fixture(params=mostly_deep(["loop", "processes", "dask", "ray"], "loop", "processes", "dask"))
 def engine(request):
     if request.param == "loop":
         return {}
@@ -494,7 +497,7 @@ def test_a_bag_of_dask_is_built_without_a_cluster(tmp_path):
     assert ds.lengths.tolist() == [i % 3 for i in range(10)]
 
 
-def test_a_dataset_of_ray_is_built(tmp_path, ray_of_two):
+def test_ray_builds_its_datasets_and_names_a_partition_that_fails(files, tmp_path, ray_of_two):
     data = pytest.importorskip("ray.data")
     data.DataContext.get_current().enable_progress_bars = False
     whole = frame(12)
@@ -502,6 +505,21 @@ def test_a_dataset_of_ray_is_built(tmp_path, ray_of_two):
     varlen.io.build(data.from_pandas(blocks), building.of_block, tmp_path / "out")
     ds = vl.open(tmp_path / "out")
     assert ds[:]["id"].tolist() == list(range(12))
+    with pytest.raises(RuntimeError, match="partition 3: no such visit"):
+        varlen.io.build(files, building.failing, tmp_path / "failed", engine="ray")
+
+
+def test_what_ray_says_of_a_worker_that_always_ends_is_told_by_its_times():
+    from varlen.io.building import engines
+
+    ended = pytest.importorskip("ray.exceptions").WorkerCrashedError
+
+    def get():
+        raise ended
+
+    number, error, _ = engines._result(3, get)
+    assert (number, str(error)) == (3, "its worker ended, 3 times")
+    assert type(error) is engines.LostWorkerError
 
 
 def test_progress_is_shown(files, tmp_path, capsys):
