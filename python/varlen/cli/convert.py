@@ -377,7 +377,7 @@ def _run(arguments: argparse.Namespace) -> int:
             learn_dtypes(plan, narrow=arguments.narrow)
         if is_inferring:
             if not plan.whole_account().rows.source.values:
-                raise file_error(inputs[0].path, "holds no row that says what its columns are")
+                raise file_error(inputs[0].path, "has no rows, so the types of its columns are unknown")
             infer_schema(plan).write(arguments.infer_schema)
             return 0
         user_types = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}

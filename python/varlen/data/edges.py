@@ -36,8 +36,8 @@ def edge_joint(
     if len(lifts) != 1 or not lifts <= {0, 1}:
         raise value_error(
             argument,
-            f"its keys lie at dims {dims}, those of the batch at {batch_dims}; expected the same "
-            "dims for a record for each row, or one less for one record for all",
+            f"its keys have dims {dims}, those of the batch {batch_dims}; expected the same dims "
+            "(a record per row), or each one lower (one record for all rows)",
         )
     lift = lifts.pop()
     levels = [_core.Level.from_lengths([len(joint)])] if lift else []

@@ -222,7 +222,7 @@ class Epoch(Generic[ArrayT]):
         if not isinstance(self._batches, Sampler):
             kind = type(self._batches).__name__
             raise type_error(
-                "batches", f"a sampler of varlen.data has a state to resume from, a {kind} has none"
+                "batches", f"expected a sampler of varlen.data, because a {kind} has no state to resume from"
             )
         if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
             raise value_error(

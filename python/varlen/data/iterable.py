@@ -303,9 +303,9 @@ def _refuse_stacks(dataset: object) -> None:
             if size is not None and (size > 1 or loader.collate_fn is data.default_collate):
                 raise value_error(
                     "batch_size",
-                    f"the dataset gives whole batches, and the DataLoader puts {size} of them together",
-                    "give DataLoader(dataset, batch_size=None), or where a loop asks for a size 1 "
-                    "and a collate_fn that takes the only one",
+                    f"the dataset yields whole batches, but the DataLoader would batch {size} of them again",
+                    "pass batch_size=None; if a loop needs a size, pass 1 and a collate_fn that returns "
+                    "the only item",
                 )
             return
         frame = frame.f_back

@@ -74,12 +74,12 @@ class ModelInputs:
         if layout == "padded":
             for name in ("document_ids", "cu_seqlens"):
                 if name in self._names:
-                    raise value_error(name, "a padded batch has a sample a row", "take layout='ragged'")
+                    raise value_error(name, "a padded batch has one sample per row", "pass layout='ragged'")
         elif "attention_mask" in self._names:
             instead = (
-                "ragged batch has no padding; take cu_seqlens or document_ids"
+                "ragged batch has no padding; use cu_seqlens or document_ids"
                 if self._is_flat
-                else "packed batch has many samples a row; take document_ids, and data.attention_mask of them"
+                else "packed batch has many samples per row; use document_ids and data.attention_mask"
             )
             raise value_error("attention_mask", f"a {instead}")
 

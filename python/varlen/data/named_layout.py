@@ -46,7 +46,7 @@ def schema_of(
             if len(dims[key].dims) != sum(counts):
                 raise value_error(
                     "dims",
-                    f"{key!r} has {counts[0]} dims of rows and levels and {counts[1]} behind them, "
+                    f"{key!r} has {counts[0]} dims of rows and levels and {counts[1]} trailing dims, "
                     f"the schema says {dims[key]!r}",
                 )
         return dims

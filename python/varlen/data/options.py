@@ -172,14 +172,14 @@ class BatchOptions:
                 values["framework"] = "torch"
                 self.device, self.goes_to = None, self.device
         elif values["dims"] is not None:
-            raise value_error("dims", "only named batches have dims", "take layout='named'")
+            raise value_error("dims", "only named batches have dims", "pass layout='named'")
         if values["layout"] == "packed":
             self._check_packed(values)
         elif values["layout"] != "padded":
             for name in ("pad_to", "pad_to_multiple_of"):
                 if self.per_axis(name):
                     raise value_error(
-                        name, "does not apply: a ragged batch has no padding", "take layout='padded'"
+                        name, "does not apply: a ragged batch has no padding", "pass layout='padded'"
                     )
         if values["layout"] != "padded" and len(self.per_axis("max_len")) > 1:
             raise value_error("max_len", "a ragged batch cuts only its first axis", "pass one number")
@@ -199,7 +199,7 @@ class BatchOptions:
             raise value_error(
                 f"{next(iter(model_options))}",
                 "does not apply: models take arrays",
-                "take another layout than 'named'",
+                "pass a layout other than 'named'",
             )
         model = ModelInputs(model_options, values["layout"])
         for name in _BESIDE:
@@ -222,7 +222,7 @@ class BatchOptions:
                 "pad_to_multiple_of", "does not apply: the bins of a packed batch have the size pad_to"
             )
         if values["padding_side"] != "right":
-            raise value_error("padding_side", "packed bins are padded at their end", "take 'right'")
+            raise value_error("padding_side", "packed bins are padded at their end", "pass 'right'")
         if values["positions"]:
             raise value_error(
                 "positions", "does not apply: a packed batch always has position_ids", "leave it out"
@@ -237,19 +237,19 @@ class BatchOptions:
         """Refuse what says nothing of batches of Data."""
         if values["padding_side"] != "right":
             raise value_error(
-                "padding_side", "Data have no padding", "take layout='padded', or x.to_padded()"
+                "padding_side", "Data have no padding", "pass layout='padded', or call x.to_padded()"
             )
         if values["fill"] is not None and not self.has_edges:
             raise value_error(
                 "fill",
-                "Data have no padding, and there is no prefix or suffix that lacks keys",
-                "take layout='padded', or x.to_padded()",
+                "Data have no padding, and no prefix or suffix lacks a key",
+                "pass layout='padded', or call x.to_padded()",
             )
         if values["fill_mode"] != "first" and not values["flatten"]:
             raise value_error("fill_mode", f"{values['fill_mode']!r} needs flatten=True", "pass flatten=True")
         if values["cu_seqlens"] and "cu_seqlens" in self.user_options:
             raise value_error(
-                "cu_seqlens", "named batches keep their lengths in their dims", "take layout='ragged'"
+                "cu_seqlens", "named batches keep their lengths in their dims", "pass layout='ragged'"
             )
 
     @staticmethod

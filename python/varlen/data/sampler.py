@@ -193,7 +193,7 @@ class Sampler:
             raise value_error(
                 "uneven",
                 f"'drop' leaves no batch: there are {count} for {self.num_replicas} ranks",
-                "take 'repeat' or 'empty', or smaller batches",
+                "pass 'repeat' or 'empty', or make batches smaller",
             )
         raise value_error("", f"{self._why_nothing()}; an epoch of {len(self.lengths)} rows has no batch")
 
@@ -465,7 +465,7 @@ def _lengths_of(value: Any) -> Any:
     if hasattr(value, "set_epoch") and lengths is value:
         raise type_error(
             "lengths",
-            f"expected those of the rows, got a {type(value).__name__}; Lightning puts it there, "
+            f"expected the lengths of rows, got a {type(value).__name__}; Lightning passes it, "
             "unless its Trainer has use_distributed_sampler=False",
         )
     return as_ints(lengths() if callable(lengths) else lengths)

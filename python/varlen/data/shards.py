@@ -54,7 +54,7 @@ def refuse_dispatchers(sampler: Sampler | None = None) -> None:
     elif sys.modules["accelerate.data_loader"].PartialState().num_processes > 1:
         raise value_error(
             "dataset",
-            "Accelerate deals out the batches of the first process, which are a share here, and cuts them up",
+            "Accelerate would divide the batches of the first process, which are only its share here",
             "give prepare() a varlen.data.Loader, or DataLoader(dataset, "
             "batch_sampler=..., collate_fn=...) whose sampler has num_replicas=1, rank=0; or leave "
             "this loader out of prepare(): each process has its share of batches",

@@ -575,7 +575,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
             raise value_error(
                 "function",
                 f"gave the shape {tuple(values.shape)} for {tuple(self._values.shape)}; "
-                "what changes dims is an operation of its own",
+                "apply() keeps dims; an operation of varlen.dims can change them",
             )
         return self._map(lambda _: values)
 

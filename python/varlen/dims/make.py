@@ -327,7 +327,7 @@ def from_padded(block: Values, dims: Sequence[Dim], side: str = "right", **facts
             if dim.kind != "batch" and any(x.kind == "batch" for x in dim_list):
                 raise value_error(
                     "dims",
-                    f"'{dim.name}' has no lengths, and a rectangle does not show them",
+                    f"'{dim.name}' has no lengths, and a rectangle cannot supply them",
                     "bind it first",
                 )
             dim_list[k] = dim.bind(block.shape[k])

@@ -79,5 +79,5 @@ def _dims_of(
 def _names_of(data: Data[Any]) -> list[str]:
     names = [dim.name for dim in data.dims]
     if len(set(names)) < len(names):
-        raise value_error("", f"axes are told by their names, and one is twice in {describe(data.dims)}")
+        raise value_error("", f"axes need different names, but one is twice in {describe(data.dims)}")
     return names

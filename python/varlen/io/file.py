@@ -562,8 +562,8 @@ def refuse_left_behind(file: File) -> None:
     for full in file.layout.left_behind:
         raise format_error(
             file.path,
-            f"{full}: a value that an index left behind, which belongs to no row; a data set is "
-            "of rows: name its keys in keys=",
+            f"{full}: belongs to no row, because an index chose one row of a joint dict; to read the "
+            "other keys, name them in keys=",
         )
 
 

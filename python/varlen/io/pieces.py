@@ -104,7 +104,7 @@ def _from_entries(entries: Mapping[str, object]) -> Piece:
             dim_levels[dim] = level_of(full, array)
         elif dim >= 0:
             if name in columns:
-                raise value_error("rows", f"{name!r} is there at two dims")
+                raise value_error("rows", f"{name!r} appears at two dims")
             if array.ndim == 0:
                 raise value_error("rows", f"{full!r} has no dimension")
             columns[name] = (dim, array)

@@ -195,7 +195,7 @@ def _array_of_padded(y: Any) -> Any:
     steps, columns = expect(Padded, y).shape[:2]
     if (y.lengths != steps).any() or (y.indices != np.arange(columns)).any():
         raise value_error(
-            "", "the layer returned columns of another order or other lengths, which an array cannot hold"
+            "", "the layer changed the order or the lengths of columns, which an array cannot express"
         )
     return y.data
 

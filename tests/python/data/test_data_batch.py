@@ -225,7 +225,7 @@ def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
             r"b: the padded shape \(2, 3, 3\) of 4 bytes an entry takes the result to \d+",
         ),
         ({"prefix": {"q": [1]}}, KeyError, "prefix: 'q' is not a key of the batch"),
-        ({"prefix": {"b": [1]}}, ValueError, "prefix: its keys lie at dims"),
+        ({"prefix": {"b": [1]}}, ValueError, "prefix: its keys have dims"),
         ({"prefix": {"a": [300]}}, ValueError, "prefix: 'a' row 0 holds a value"),
         ({"prefix": 5}, TypeError, "prefix: expected a JointNestedRaggedTensorDict, got int"),
         ({"seed": "x", "max_len": 1, "window": "random"}, TypeError, "seed: expected an int"),

@@ -100,7 +100,7 @@ def test_an_epoch_that_nobody_sets_is_found():
         ("order", ranks, workers, epoch) for ranks in (1, 2) for workers in (0, 2) for epoch in (1, 2)
     ]
     assert report.notes == ("a resume, as the loop has no state_dict and load_state_dict",)
-    assert "set the sampler's epoch before each one" in str(report)
+    assert "call set_epoch() of the sampler before each epoch" in str(report)
 
 
 def test_ranks_that_share_nothing_are_found():

@@ -327,7 +327,7 @@ def test_what_is_no_array_among_arrays_is_named(other, how, dtype):
 @pytest.mark.parametrize("keys", [["x", "x/mask"], ["x/mask", "x"]], ids=["before", "behind"])
 def test_a_key_that_is_called_as_a_mask_is_refused(keys):
     sample = {key: [1, 2] for key in keys}
-    with pytest.raises(ValueError, match="samples: 'x/mask' is a key, and what the mask of 'x' is called"):
+    with pytest.raises(ValueError, match="samples: 'x/mask' is a key, but also the name of the mask of 'x'"):
         collate([sample])
     with pytest.raises(ValueError, match=r"samples\['in'\]: 'x/mask' is a key"):
         collate([{"in": sample}])

@@ -104,7 +104,7 @@ def test_passes_that_begin_together_are_of_epochs_of_their_own():
 def test_batches_of_batches_are_refused(method):
     how = {"num_workers": 1 if method else 0, "multiprocessing_context": method}
     for options in ({}, {"batch_size": 7}, {"batch_size": 7, "collate_fn": list}):
-        with pytest.raises(ValueError, match=r"give DataLoader\(dataset, batch_size=None\)"):
+        with pytest.raises(ValueError, match="pass batch_size=None; if a loop needs"):
             list(torch.utils.data.DataLoader(make(), **options, **how))
     alone = torch.utils.data.DataLoader(make(), batch_size=1, collate_fn=the_only_one, **how)
     assert lists(alone) == epochs_of("budget", 1)[0]
@@ -311,7 +311,7 @@ def test_it_is_an_iterable_dataset_of_torch():
         ),
         (lambda: IterableDataset(DS, 2, prefetch=2), TypeError, "prefetch"),
         (lambda: IterableDataset(DS, 2, seed=None), TypeError, "seed: expected an int"),
-        (lambda: IterableDataset(DS, batches=[[0]]).state_dict(), TypeError, "a list has none"),
+        (lambda: IterableDataset(DS, batches=[[0]]).state_dict(), TypeError, "a list has no state"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, text):

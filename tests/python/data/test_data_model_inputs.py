@@ -419,7 +419,7 @@ def test_wrong_input():
         Collate(names={"x": "input_ids", "y": "labels"}, labels="input_ids")(ok)
     with pytest.raises(ValueError, match="attention_mask: a ragged batch has no padding"):
         Collate(layout="ragged", attention_mask=True)
-    with pytest.raises(ValueError, match="document_ids: a padded batch has a sample a row"):
+    with pytest.raises(ValueError, match="document_ids: a padded batch has one sample per row"):
         Collate(document_ids=True)
     with pytest.raises(ValueError, match="masks: attention_mask already makes batches for models"):
         Collate(masks=True, attention_mask=True)

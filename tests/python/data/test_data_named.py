@@ -87,7 +87,7 @@ def test_schema_names_dims_dtypes_and_classes(ds):
     with pytest.raises(KeyError, match="the schema has no 'code'"):
         ds.batch([0], layout="named", keys=["code"], dims=DataSpecs({"id": schema["id"]}))
     wrong = DataSpecs({**schema, "code": DataSpec([batch_dim, VISIT])})
-    with pytest.raises(ValueError, match="'code' has 3 dims of rows and levels and 0 behind them"):
+    with pytest.raises(ValueError, match="'code' has 3 dims of rows and levels and 0 trailing dims"):
         ds.batch([0], layout="named", dims=wrong)
 
 

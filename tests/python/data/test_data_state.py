@@ -280,7 +280,7 @@ def test_an_epoch_that_cannot_be_drawn_again_has_no_state(ds):
     ):
         with pytest.raises(ValueError, match=r"seed: a Generator cannot repeat its draws, .*; pass an int"):
             ds.epoch(4, **how).state_dict()
-    with pytest.raises(TypeError, match="a list has none"):
+    with pytest.raises(TypeError, match="a list has no state"):
         ds.epoch(batches=[[0, 1]]).state_dict()
     state = ds.epoch(4, shuffle=True, seed=1).state_dict()
     with pytest.raises(ValueError, match="state: was saved for other data or options: seed 1, here 2"):

@@ -163,10 +163,10 @@ def test_format_is_that_of_the_text_and_of_one_number():
 def test_namesakes_are_told_from_one_dim():
     other = SpatialDim("time", [3, 0, 2])
     with pytest.raises(
-        ValueError, match=r"add: no operand .*; 'time' is another dim in each \(see Dim.declare"
+        ValueError, match=r"add: no operand .*; 'time' is a different dim in each \(see Dim.declare"
     ):
         of(BATCH, TIME) + of(BATCH, other)
-    with pytest.raises(ValueError, match=r"broadcast=True in dims.combine if that is meant$"):
+    with pytest.raises(ValueError, match=r"pass broadcast=True to dims.combine$"):
         of(BATCH, TIME) + of(BATCH, SOURCE)
 
 

@@ -173,7 +173,7 @@ def test_bad_arguments_are_named():
         dims.slice(x, time, Data(np.zeros(3), [batch]))
     with pytest.raises(ValueError, match="step: expected an int that is not 0, got 0"):
         dims.slice(x, time, step=0)
-    with pytest.raises(ValueError, match="'time' is, or is over, the dim 'time'"):
+    with pytest.raises(ValueError, match="'time' is the dim 'time' itself"):
         dims.shift(x, time, Data(np.zeros(5, int), [batch, time]))
     with pytest.raises(IndexError, match="'labels' is not among"):
         dims.reverse(x, labels)

@@ -44,7 +44,7 @@ def test_constants_are_like_other_data():
 def test_constants_name_the_dim_that_cannot_be():
     with pytest.raises(ValueError, match=r"dims: 'open' of \[open\] has no lengths"):
         dims.zeros([Dim("open")])
-    with pytest.raises(ValueError, match="dims: 'time' is over 'batch', which"):
+    with pytest.raises(ValueError, match="dims: 'time' has lengths over 'batch', which"):
         dims.zeros([TIME])
     with pytest.raises(ValueError, match="feature"):
         dims.zeros([FEATURE, FEATURE])

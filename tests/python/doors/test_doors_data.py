@@ -192,7 +192,7 @@ def test_numbers_are_whole(door, given, error, text):
         ({"prefix": {"t": [1, None]}}, TypeError, "prefix: 't' needs a list of numbers"),
         ({"prefix": {"t": masked((1.0, 2.0))}}, TypeError, "prefix: expected an array without a mask"),
         ({"suffix": Joint({"t": [[1.0]] * 4})}, ValueError, "suffix: has 4 records for 2 rows"),
-        ({"suffix": Joint({"t": [[[1.0]]]})}, ValueError, "suffix: its keys lie at dims"),
+        ({"suffix": Joint({"t": [[[1.0]]]})}, ValueError, "suffix: its keys have dims"),
         ({"out": 3}, TypeError, "out: expected a dict from names to arrays, got int"),
         ({"out": {"z": np.zeros(4)}}, ValueError, "out: the batch has no 'z'"),
         (

@@ -112,7 +112,7 @@ def test_ids_without_a_word_are_named_with_file_key_and_row(tmp_path, mmap, wron
 @pytest.mark.parametrize(
     ("tensors", "words", "text"),
     [
-        ({**WORDS, "dim-1/w": np.array([3])}, None, "dim-1/w: a value that an index left behind"),
+        ({**WORDS, "dim-1/w": np.array([3])}, None, "dim-1/w: belongs to no row"),
         (WORDS, '["a", "a"]', "vocabulary of 'x': has the word 'a' twice"),
         ({**ENDS, "dim1/x": np.zeros(3, "f4")}, '["a"]', "vocabulary of 'x': the key is float32"),
     ],

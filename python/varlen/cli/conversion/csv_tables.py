@@ -97,7 +97,7 @@ def csv_types(
                 if name in ids and "odd" in column.first:
                     kind = casts[name]
                     raise value_error(
-                        "", f"{column.first['odd']} does not come back from {kind}, as an id does"
+                        "", f"{column.first['odd']} does not come back from {kind}, as an id must"
                     )
         except ValueError as wrong:
             raise with_fields(as_record(wrong, ValueError), argument=name) from None

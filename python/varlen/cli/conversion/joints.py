@@ -126,7 +126,8 @@ def join_columns(
                     raise row_error("", fault, first_row + row, advice=APART)
                 dim += 1
             if key in names:
-                raise twin_error("", key, f": {name!r} gives it, and one before; --columns leaves one out")
+                rest = f": {name!r} makes it, and so does an earlier one; --columns leaves one out"
+                raise twin_error("", key, rest)
             names.append(key)
             dims.append(dim)
             values.append(flat)

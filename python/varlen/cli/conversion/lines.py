@@ -206,7 +206,7 @@ def _pick(item: object, field: str) -> Any:
     if item is None:
         return None
     if not isinstance(item, dict):
-        raise value_error("", f"an object is expected, as in other lines, got {type(item).__name__}")
+        raise value_error("", f"expected an object, as in other lines, got {type(item).__name__}")
     return item.get(field)
 
 
@@ -420,7 +420,7 @@ def _flat_column(
             intent.check_zone("", values.dtype, 1 in plan.time_zones.get(name, {}))
             for i, text in enumerate(own if intent.kind == "id" else ()):
                 if str(values[i]) != text.strip():
-                    why = f"does not come back from {values.dtype}, as an id does"
+                    why = f"does not come back from {values.dtype}, as an id must"
                     raise unknown_word(f"{text!r} {why}", i)
         if values.dtype.kind in "iuf":
             _count_leading(plan, name, list(own), ids)

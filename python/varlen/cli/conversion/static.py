@@ -159,6 +159,6 @@ class StaticTable:
 def _plain_ids(column: Column | None, path: Path) -> list[Any]:
     """Ids as Python's objects, from a file and from records alike."""
     if column is None or column.levels:
-        raise file_error(path, "the ids are lists or objects; a record is found by one value")
+        raise file_error(path, "the ids are lists or objects; expected one value per id")
     ids: list[Any] = column.values.tolist()
     return ids if column.vocabulary is None else [column.vocabulary[i] for i in ids]

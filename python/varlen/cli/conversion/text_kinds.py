@@ -115,7 +115,7 @@ class TextColumn:
         if not {*others} <= set(_NUMBERS):
             return f"{self.first[others[0]]} is {_NAMES[others[0]]}, {self.first[others[-1]]} is none"
         if "real" in others:
-            return f"{self.no_double} does not come back from float64, as which the others come"
+            return f"{self.no_double} does not come back from float64, the type of the others"
         return f"its whole numbers, {self.minimum} to {self.maximum}, fit neither int64 nor uint64"
 
     def _note(self, kind: str, piece: _Piece, i: int) -> None:

@@ -416,8 +416,8 @@ class Collate:
                     if full_name in columns:
                         raise value_error(
                             f"samples{name}",
-                            f"{full_name!r} is a key, and what the {extra} of {key!r} is called",
-                            "rename it, or say which keys",
+                            f"{full_name!r} is a key, but also the name of the {extra} of {key!r}",
+                            "rename the key, or choose others by keys=",
                         )
                     out[full_name] = value
             else:

@@ -25,7 +25,7 @@ _HINTS = {
     "missing": "what drops them is a short last batch, drop_last or uneven='drop'; 'empty' gives each once",
     "repeated": "each rank needs a share of its own, and uneven='repeat' takes some twice; 'empty' does not",
     "unknown": "they are no rows of the data that were said",
-    "order": "set the sampler's epoch before each one, or give shuffle=False where this is meant",
+    "order": "call set_epoch() of the sampler before each epoch; if you want one order, pass shuffle=False",
     "steps": "a rank that has fewer steps leaves the others waiting; uneven='empty' gives all as many",
     "resume": "the state has to keep the epoch, the batches that the loop had, and every seed",
     "error": "",

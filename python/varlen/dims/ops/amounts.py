@@ -76,9 +76,7 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
     axis_dim = old.dims[k]
     for dim in dims:
         if dim == axis_dim or axis_dim in dim.over:
-            raise value_error(
-                "", f"'{dim.name}' is, or is over, the dim '{axis_dim.name}' that it says something of"
-            )
+            raise value_error("", f"'{dim.name}' is the dim '{axis_dim.name}' itself, or has lengths over it")
     tail = [dim for dim in old.dims[k + 1 :] if dim in dims]
     if tail:
         rest = [dim for dim in old.dims[k + 1 :] if dim not in tail]

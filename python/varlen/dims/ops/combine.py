@@ -246,9 +246,9 @@ def join_dims(parts: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[S
         raise name_place(error, name, LengthMismatchError) from None
     if not broadcast and all(x._shape.rank < shape.rank for x in parts):
         texts = " and ".join(describe(x.dims) for x in parts)
-        hint = "say broadcast=True in dims.combine if that is meant"
+        hint = "if you want the outer product, pass broadcast=True to dims.combine"
         if namesakes := _namesakes(shape.dims):
-            hint += f"; {quote_names(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
+            hint += f"; {quote_names(namesakes, 'and')} is a different dim in each (see Dim.declare_same_as)"
         raise value_error("", f"no operand has all dims of {texts}", hint, context=name)
     if shape is first._shape:
         return shape, first._order

@@ -215,9 +215,9 @@ def _in_one_order(operands: list[Data[Any]], axes: list[int]) -> tuple[list[Data
             texts = describe(operands[0].dims), describe(operands[i].dims)
             raise value_error(
                 "",
-                f"part {i} has the dims {texts[1]}, the first {texts[0]}: beside the one that each "
-                "is joined along they have to be the same",
-                "say broadcast=True to repeat one over others",
+                f"part {i} has the dims {texts[1]}, the first {texts[0]}; apart from the dim along which "
+                "parts are joined, expected the same",
+                "pass broadcast=True to repeat parts over the dims that they lack",
                 context="concat",
             )
     orders = [(rest, k) for rest, k in zip(rests, axes, strict=True)]

@@ -273,7 +273,7 @@ def _operands(
     if channels < 0:
         raise index_error("in_dim", f"'{in_dim.name}' is not among {describe(x.dims)}")
     if dim == in_dim:
-        raise value_error("axis", f"'{dim.name}' has the channels, the filter goes along another dim")
+        raise value_error("axis", f"'{dim.name}' holds the channels; expected another dim")
     count = x._shape.extent(channels)
     if count % groups:
         raise value_error("groups", f"{groups} do not divide the {count} positions of '{in_dim.name}'")

@@ -35,7 +35,8 @@ def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
         for outer_dim in dim.over:
             if outer_dim not in dim_list:
                 raise value_error(
-                    "dims", f"'{dim.name}' is over '{outer_dim.name}', which {describe(dim_list)} lacks"
+                    "dims",
+                    f"'{dim.name}' has lengths over '{outer_dim.name}', which {describe(dim_list)} lacks",
                 )
     places = Shape.arranged(dim_list, static_last=True)
     shape = Shape([dim_list[k] for k in places])

@@ -388,12 +388,13 @@ def _check_split(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim
         check_defined(dim, "dims")
         if dim in rest or dim in factors[:i]:
             raise value_error(
-                "dims", f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(factors)}"
+                "dims", f"'{dim.name}' would appear twice, in {describe(x.dims)} and {describe(factors)}"
             )
         foreign = [outer_dim for outer_dim in dim.over if outer_dim not in rest and outer_dim not in factors]
         if foreign:
             raise value_error(
-                "dims", f"'{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
+                "dims",
+                f"'{dim.name}' has lengths over '{foreign[0].name}', which is not in {describe(x.dims)}",
             )
     return factors
 

@@ -299,7 +299,7 @@ def _whole_frame(shape: Shape, axes: Sequence[int], frame: Shape) -> Shape:
         if inner:
             names = quote_names(inner, "and")
             raise value_error(
-                "", f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes"
+                "", f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which the result lacks"
             )
     closure = [dim for dim in dims if any(dim in (item, *item.over) for item in frame_dims)]
     return frame.join(Shape(closure)) if closure else frame
