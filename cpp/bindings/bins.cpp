@@ -20,9 +20,8 @@ py::array array_of(const std::vector<std::int64_t>& numbers) {
 }
 
 py::tuple bins_of(py::handle lengths, std::int64_t size, std::int64_t window, bool best) {
-  if (size < 1) raise_value("size", "must be at least 1, got " + std::to_string(size), std::nullopt, size);
-  if (window < 1)
-    raise_value("window", "must be at least 1, got " + std::to_string(window), std::nullopt, window);
+  at_least(1, size, "size");
+  at_least(1, window, "window");
   const Ints all = as_own_ints(lengths, "lengths");
   for (std::int64_t i = 0; i < all.count; ++i) {
     if (all.data[i] < 0) raise_if({Code::negative_length, i, all.data[i]}, "lengths");

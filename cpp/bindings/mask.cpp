@@ -19,9 +19,7 @@ namespace {
 /// As many rows as are asked for; all of them where nothing is.
 std::int64_t reach(PyObject* argument, const char* name) {
   if (!is_given(argument)) return INT64_MAX;
-  const std::int64_t rows = int_of(argument, name);
-  if (rows < 0) raise_value(name, "expected at least 0, got " + std::to_string(rows), std::nullopt, rows);
-  return rows;
+  return at_least(0, int_of(argument, name), name);
 }
 
 constexpr Signature<7> kBlockMask{
@@ -35,9 +33,7 @@ py::object block_mask_of(const Arguments<7>& args) {
   if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values", "expected two, outside and inside");
   const AttentionWindow window{reach(args[2], "before"), reach(args[3], "behind")};
   const Extents shape{level.total(), level.total()};
-  const std::int64_t limit = is_given(args[5]) ? int_of(args[5], "max_bytes") : default_max_bytes();
-  if (limit < 0)
-    raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit), std::nullopt, limit);
+  const std::int64_t limit = max_bytes_of(args[5]);
   std::int64_t total_bytes = 0;
   if (!is_given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, total_bytes);
   py::array out = out_at(place, args[4], values.dtype(), shape, {args[1], values});

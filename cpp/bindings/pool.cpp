@@ -19,9 +19,7 @@ void bind_pool(py::module_& m) {
   m.def(
       "set_num_threads",
       [](py::handle input) {
-        const std::int64_t n = int_of(input.ptr(), "n");
-        if (n < 1)
-          raise_value("n", "expected at least one thread, got " + std::to_string(n), std::nullopt, n);
+        const std::int64_t n = at_least(1, int_of(input.ptr(), "n"), "n");
         const int old_count = num_threads();
         set_num_threads(static_cast<int>(std::min<std::int64_t>(n, INT_MAX)));
         if (const int limit = num_threads(); n > limit) {

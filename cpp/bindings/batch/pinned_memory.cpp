@@ -29,8 +29,7 @@ std::int64_t this_process() noexcept {
 class PinnedMemory {
  public:
   PinnedMemory(int device, std::int64_t bytes) : bytes_(bytes), process_(this_process()) {
-    if (bytes < 0)
-      raise_value("nbytes", "expected at least 0, got " + std::to_string(bytes), std::nullopt, bytes);
+    at_least(0, bytes, "nbytes");
     place_.kernels = kernels_on_host() != nullptr ? kernels_on_host() : kernels_of_devices();
     if (place_.kernels == nullptr) {
       throw std::runtime_error("device: varlen has no kernels for it here; varlen.cuda.status() says why");

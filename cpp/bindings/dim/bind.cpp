@@ -259,9 +259,7 @@ py::object make_dim(const Arguments<7>& args) {
   what.kind = is_given(kind_given) ? kind_of(kind_given) : DimKind::unspecified;
   if (is_given(name)) what.name = py::cast<std::string>(py::handle(name));
   if (is_given(size)) {
-    what.size = int_of(size, "size");
-    if (what.size < 0)
-      raise_value("size", "expected at least 0, got " + std::to_string(what.size), std::nullopt, what.size);
+    what.size = at_least(0, int_of(size, "size"), "size");
   }
   if (is_given(vocab)) {
     if (is_given(lengths)) raise_value("vocab", "a dim with lengths has no vocabulary");

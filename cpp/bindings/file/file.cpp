@@ -148,7 +148,7 @@ class FileReader {
 
 // The bytes of a file that processes share; the last view of them ends the map.
 py::array shared_bytes(int fd, std::int64_t size) {
-  if (size < 1) raise_value("size", "expected at least 1, got " + std::to_string(size), std::nullopt, size);
+  at_least(1, size, "size");
   std::byte* data = nullptr;
   const Status status = map_shared(fd, size, data);
   if (!status.ok()) raise_io(status, "fd " + std::to_string(fd));

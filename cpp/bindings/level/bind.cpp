@@ -140,11 +140,7 @@ struct Bounds {
  private:
   static std::int64_t size_of(PyObject* number, const char* argument) {
     if (!is_given(number)) return -1;
-    const std::int64_t size = int_of(number, argument);
-    if (size < 0) {
-      raise_value(argument, "expected at least 0, got " + std::to_string(size), std::nullopt, size);
-    }
-    return size;
+    return at_least(0, int_of(number, argument), argument);
   }
 };
 
@@ -221,8 +217,7 @@ py::object from_bounds(const Arguments<1>& args) {
 }
 py::object from_row_ids(const Arguments<2>& args) {
   const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
-  if (count < -1)
-    raise_value("count", "expected at least 0, got " + std::to_string(count), std::nullopt, count);
+  if (count != -1) at_least(0, count, "count");
   refuse_placed(args[0], "row_ids");
   return make_level(args[0], "row_ids",
                     [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });

@@ -26,8 +26,7 @@ constexpr Signature<3> kFlatten{"flatten", {"X", "dtype", "pad"}, 1, 3};
 
 py::object flatten(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
-  const std::int64_t gap = args[2] == nullptr ? 0 : int_of(args[2], "pad");
-  if (gap < 0) raise_value("pad", "expected at least 0, got " + std::to_string(gap), std::nullopt, gap);
+  const std::int64_t gap = args[2] == nullptr ? 0 : at_least(0, int_of(args[2], "pad"), "pad");
   const py::object list = array_list(args[0], "X");
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel level(count);

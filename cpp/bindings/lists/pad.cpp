@@ -70,9 +70,7 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
 }
 
 std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
-  if (round_to < 1)
-    raise_value("round_to", "must be at least 1, got " + std::to_string(round_to), std::nullopt, round_to);
-  const std::int64_t rest = longest % round_to;
+  const std::int64_t rest = longest % at_least(1, round_to, "round_to");
   std::int64_t slots = longest;
   if (rest != 0 && !checked_add(slots, round_to - rest, slots)) {
     raise_overflow("round_to", "the padded length does not fit 63 bits");
@@ -168,12 +166,10 @@ constexpr Signature<kPadArguments> kListToDense{"list2dense",
 py::object list2dense(const Arguments<kPadArguments>& args) {
   const Side side = side_or_right(args[kSide], "padding_side");
   const Side cut = side_or_right(args[kTruncate], "truncate");
-  const std::int64_t max_len = is_given(args[kMaxLen]) ? int_of(args[kMaxLen], "max_len") : INT64_MAX;
-  if (max_len < 0) raise_value("max_len", "must not be negative, got " + std::to_string(max_len));
+  const std::int64_t max_len =
+      is_given(args[kMaxLen]) ? at_least(0, int_of(args[kMaxLen], "max_len"), "max_len") : INT64_MAX;
   const std::int64_t round_to = args[kRoundTo] != nullptr ? int_of(args[kRoundTo], "round_to") : 1;
-  const std::int64_t max_bytes =
-      is_given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
-  if (max_bytes < 0) raise_value("max_bytes", "must not be negative, got " + std::to_string(max_bytes));
+  const std::int64_t max_bytes = max_bytes_of(args[kMaxBytes]);
   const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask], "mask");
   const py::object dtype = dtype_given(args[kDtype]);
 

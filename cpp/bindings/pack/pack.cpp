@@ -18,14 +18,6 @@ namespace varlen::bindings {
 
 namespace {
 
-std::int64_t max_bytes_of(PyObject* argument) {
-  if (!is_given(argument)) return default_max_bytes();
-  const std::int64_t limit = int_of(argument, "max_bytes");
-  if (limit < 0)
-    raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit), std::nullopt, limit);
-  return limit;
-}
-
 py::tuple result(const py::array& data, const PackFields& fields) {
   return py::make_tuple(data, fields.size_at_t, fields.lengths, fields.indices);
 }

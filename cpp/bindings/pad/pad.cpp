@@ -174,11 +174,7 @@ py::object pad_rows(const Arguments<18>& args) {
     is_nan = nan_mask_of(*from);
   }
 
-  const std::int64_t max_bytes =
-      is_given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
-  if (max_bytes < 0)
-    raise_value("max_bytes", "expected at least 0, got " + std::to_string(max_bytes), std::nullopt,
-                max_bytes);
+  const std::int64_t max_bytes = max_bytes_of(given_max_bytes);
   std::int64_t total_bytes = 0;
   const Inputs inputs{given_values, values, given_fill, given_nan};
   if (!is_given(given_out)) padded_bytes("values", to, shape, max_bytes, total_bytes);
@@ -341,10 +337,7 @@ py::object mask_of(const Arguments<7>& args) {
   const Range all{0, levels.views[0].count};
   const Extents shape{all.end, slot_plan.sizes[0]};
   const py::dtype dtype = py::dtype::of<bool>();
-  const std::int64_t limit =
-      is_given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
-  if (limit < 0)
-    raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit), std::nullopt, limit);
+  const std::int64_t limit = max_bytes_of(given_max_bytes);
   std::int64_t total_bytes = 0;
   padded_bytes("mask", dtype, shape, limit, total_bytes);
   py::array mask = empty_at(place, dtype, shape);

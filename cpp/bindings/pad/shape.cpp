@@ -15,12 +15,7 @@ namespace {
 /// -1 for None; anything else has to be an integer of at least `minimum`.
 std::int64_t size_of(PyObject* input, const char* argument, std::int64_t minimum) {
   if (input == Py_None) return -1;
-  const std::int64_t size = int_of(input, argument);
-  if (size < minimum) {
-    raise_value(argument, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(size),
-                std::nullopt, size);
-  }
-  return size;
+  return at_least(minimum, int_of(input, argument), argument);
 }
 
 /// A number for each level, outermost first, as many as are given; a plain number is the outermost's.

@@ -143,8 +143,7 @@ py::object backprop_gather_add(const Arguments<4>& args) {
   const Place place = place_of(dy.array);
   PlacedIndices indices(place, args[1]);
   indices.expect_pairs();
-  const std::int64_t rows = int_of(args[2], "rows");
-  if (rows < 0) raise_value("rows", "expected at least 0, got " + std::to_string(rows), std::nullopt, rows);
+  const std::int64_t rows = at_least(0, int_of(args[2], "rows"), "rows");
   if (indices.array().shape(0) != dy.array.shape(0)) {
     raise_value("dY", "has " + std::to_string(dy.array.shape(0)) + " rows for " +
                           std::to_string(indices.array().shape(0)) + " of indices");

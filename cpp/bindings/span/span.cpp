@@ -17,14 +17,9 @@ Ints lengths_at(py::handle lengths) {
   return all;
 }
 
-void at_least_one(std::int64_t value, const char* argument) {
-  if (value < 1)
-    raise_value(argument, "must be at least 1, got " + std::to_string(value), std::nullopt, value);
-}
-
 py::tuple step_windows(py::handle lengths, std::int64_t max_len, std::int64_t stride) {
-  at_least_one(max_len, "max_len");
-  at_least_one(stride, "stride");
+  at_least(1, max_len, "max_len");
+  at_least(1, stride, "stride");
   const Ints all = lengths_at(lengths);
   const std::int64_t count = span_count(all.data, all.count, max_len, stride);
   if (count < 0) raise_overflow("lengths", "the number of windows does not fit 63 bits");
@@ -36,8 +31,8 @@ py::tuple step_windows(py::handle lengths, std::int64_t max_len, std::int64_t st
 }
 
 py::array token_budget(py::handle lengths, std::int64_t max_tokens, std::int64_t max_count, bool padded) {
-  at_least_one(max_tokens, "max_tokens");
-  at_least_one(max_count, "max_count");
+  at_least(1, max_tokens, "max_tokens");
+  at_least(1, max_count, "max_count");
   const Ints all = lengths_at(lengths);
   py::array ends = empty_ints(all.count);
   const std::int64_t batches = span_budget(all.data, all.count, max_tokens, max_count, padded, ints(ends));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dtypes.hpp"
+#include "fastcall.hpp"
 #include "ndarray.hpp"
 #include "raise.hpp"
 #include "varlen/support/overflow.hpp"
@@ -18,6 +19,10 @@ std::string text_of(const Extents& shape) {
 std::int64_t default_max_bytes() {
   static const std::int64_t bytes = physical_bytes() / 2;
   return bytes;
+}
+
+std::int64_t max_bytes_of(PyObject* argument) {
+  return is_given(argument) ? at_least(0, int_of(argument, "max_bytes"), "max_bytes") : default_max_bytes();
 }
 
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,

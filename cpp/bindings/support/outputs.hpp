@@ -22,6 +22,9 @@ std::string text_of(const Extents& shape);
 /// Half of the memory that this machine has: what one call may make where nothing else is said.
 std::int64_t default_max_bytes();
 
+/// A limit for what one call may make.
+std::int64_t max_bytes_of(PyObject* argument);
+
 /// Bytes of an output `name`; `total_bytes` counts those of the call. Refuses, before anything is made, what
 /// does not fit 63 bits (OverflowError) or takes `total_bytes` over max_bytes (ValueError; below 0: no
 /// limit).

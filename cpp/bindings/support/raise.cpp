@@ -54,6 +54,12 @@ void raise(py::handle kind, const Record& record) {
   throw py::error_already_set();
 }
 
+std::int64_t at_least(std::int64_t minimum, std::int64_t number, const char* argument) {
+  if (number >= minimum) return number;
+  raise_value(argument, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(number),
+              std::nullopt, number);
+}
+
 void raise_format(const std::string& path, const std::string& text) {
   raise(hooks().file_format_error.get(), Record{.argument = {}, .reason = text, .file = path});
 }

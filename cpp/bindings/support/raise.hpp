@@ -50,6 +50,9 @@ inline const Raiser raise_index{&PyExc_IndexError};
 inline const Raiser raise_overflow{&PyExc_OverflowError};
 inline const Raiser raise_memory{&PyExc_MemoryError};
 
+/// The number, which is refused below the minimum.
+std::int64_t at_least(std::int64_t minimum, std::int64_t number, const char* argument);
+
 /// FileFormatError and StaleFileError about a file.
 [[noreturn]] void raise_format(const std::string& path, const std::string& text);
 [[noreturn]] void raise_stale(const std::string& path, const std::string& text);

@@ -15,13 +15,7 @@
 namespace varlen::bindings {
 
 std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t minimum, std::int64_t otherwise) {
-  if (argument == nullptr) return otherwise;
-  const std::int64_t number = int_of(argument, name);
-  if (number < minimum) {
-    raise_value(name, "expected at least " + std::to_string(minimum) + ", got " + std::to_string(number),
-                std::nullopt, number);
-  }
-  return number;
+  return argument == nullptr ? otherwise : at_least(minimum, int_of(argument, name), name);
 }
 
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
@@ -36,8 +30,7 @@ py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* ar
   const std::string what =
       "the result, " + text_of(shape) + " of " + std::to_string(dtype.itemsize()) + " bytes a number, ";
   if (!fits) raise_overflow(argument, what + "does not fit 63 bits");
-  const std::int64_t limit =
-      is_given(given_max_bytes) ? whole_of(given_max_bytes, "max_bytes", 0, 0) : default_max_bytes();
+  const std::int64_t limit = max_bytes_of(given_max_bytes);
   if (bytes > limit) {
     raise_value(argument,
                 what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(limit));

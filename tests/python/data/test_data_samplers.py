@@ -158,7 +158,7 @@ def test_samplers_change_with_the_epoch_alone():
         (lambda: TokenBudget([1], 0), ValueError, "max_tokens: expected at least 1"),
         (lambda: TokenBudget([1], 1, too_long="cut"), ValueError, "too_long: expected"),
         (lambda: _core.token_budget([1, -2], 5, 5, True), ValueError, "lengths: row 1 has a negative length"),
-        (lambda: _core.step_windows([3], 0, 1), ValueError, "max_len: must be at least 1"),
+        (lambda: _core.step_windows([3], 0, 1), ValueError, "max_len: expected at least 1"),
     ],
 )
 def test_samplers_refuse_what_does_not_fit(make, error, text):

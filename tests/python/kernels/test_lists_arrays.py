@@ -151,7 +151,7 @@ X = np.arange(3)
         ([np.array([None])], {}, TypeError, r"arrays\[0\]: arrays of Python objects"),
         ([X, np.zeros(1, "M8[s]")], {}, TypeError, "arrays: no dtype holds int64 and datetime64"),
         (3, {}, TypeError, "arrays: expected a list of arrays"),
-        ([X], {"round_to": 0}, ValueError, "round_to: must be at least 1, got 0"),
+        ([X], {"round_to": 0}, ValueError, "round_to: expected at least 1, got 0"),
         (
             [X],
             {"round_to": 2**63 - 1, "max_len": 2},
@@ -159,7 +159,7 @@ X = np.arange(3)
             "1 sequences padded to 9223372036854775807",
         ),
         ([X], {"round_to": "2"}, TypeError, "round_to: expected an integer, got str"),
-        ([X], {"max_len": -1}, ValueError, "max_len: must not be negative, got -1"),
+        ([X], {"max_len": -1}, ValueError, "max_len: expected at least 0, got -1"),
         ([X], {"padding_side": "up"}, ValueError, "padding_side must be 'left' or 'right'; got 'up'"),
         ([X], {"truncate": 3}, ValueError, "truncate must be 'left' or 'right'; got 3"),
         (

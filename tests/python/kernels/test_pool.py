@@ -28,7 +28,7 @@ def test_number_of_threads_is_what_was_set(restored):
 @pytest.mark.parametrize("n", [0, -1])
 def test_number_of_threads_below_one_is_refused(restored, n):
     varlen.set_num_threads(3)
-    with pytest.raises(ValueError, match=f"n: expected at least one thread, got {n}"):
+    with pytest.raises(ValueError, match=f"n: expected at least 1, got {n}"):
         varlen.set_num_threads(n)
     assert varlen.num_threads() == 3
 

@@ -75,8 +75,8 @@ def test_no_rows_fill_no_bins():
         (lambda: BinPacking([-1], 2), ValueError, "lengths: row 0 has a negative length"),
         (lambda: _core.fill_bins([1, 3], 2, 1, True), ValueError, "lengths: row 1 has 3, over size=2"),
         (lambda: _core.fill_bins([1, -3], 2, 1, True), ValueError, "lengths: row 1 has a negative length"),
-        (lambda: _core.fill_bins([1], 0, 1, True), ValueError, "size: must be at least 1, got 0"),
-        (lambda: _core.fill_bins([1], 1, 0, True), ValueError, "window: must be at least 1, got 0"),
+        (lambda: _core.fill_bins([1], 0, 1, True), ValueError, "size: expected at least 1, got 0"),
+        (lambda: _core.fill_bins([1], 1, 0, True), ValueError, "window: expected at least 1, got 0"),
     ],
 )
 def test_packing_refuses_what_does_not_fit(make, error, text):
