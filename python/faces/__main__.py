@@ -507,7 +507,7 @@ def pages() -> dict[Path, str]:
     by_noun = {noun: page("varlen.ops", (v.function for v in VERBS if v.noun == noun)) for noun in nouns}
     return {
         graphs: with_rows(
-            graphs, {"one row a sequence": verbs_of("reduce"), "rows in place": verbs_of("in place")}
+            graphs, {"one result per sequence": verbs_of("reduce"), "rows in place": verbs_of("in place")}
         ),
         levels: with_regions(levels, MARKDOWN, {"verbs": table()}),
         methods: with_regions(methods, RESTRUCTURED, by_kind),
