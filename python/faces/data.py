@@ -6,9 +6,9 @@ from frontend import Face
 
 FIXTURE = '[vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]'
 #: What each class method takes beside its own, and what it refuses.
-FACTS = "As those of `from_list`."
-LENGTHS = "Other lengths than a dim has, naming the row."
-SAME = "Of the same values."
+FACTS = "As in `from_list`."
+LENGTHS = "Lengths differ from those of a dim; the message names the row."
+SAME = "The same values."
 #: What a type is to the manual, where a type checker knows nothing of what the call gives.
 KINDS = {
     "ArrayT": "numpy.ndarray or torch.Tensor",
@@ -80,13 +80,13 @@ CONSTRUCTORS = (
     (Data([batch(3), time(0 to 2)], int64), array([2, 0, 1]))""",
         {
             "rows": "Lists of numbers, arrays or tensors.",
-            "dims": "A Dim for each level, the outermost first. Those without lengths are bound to those of "
-            "the lists, over the dims before them that have no fixed size; those with lengths are checked.",
+            "dims": "A Dim for each level, the outermost first. Those without lengths get the lengths of the "
+            "lists, which depend on the earlier dims without a fixed size; those with lengths are checked.",
             "**facts": "`name`, `dtype`, `sparse_dim`, `feature_dim`, `time_dim`, `beam`, "
             "`available_for_inference`, as `Data` takes them.",
         },
-        "Dims of one size lie behind those whose lengths differ.",
-        {"ValueError": "Lists that are nested deeper or less deep.", "LengthMismatchError": LENGTHS},
+        "The values of the lists. Dims of fixed size come after those whose lengths differ.",
+        {"ValueError": "The lists are nested deeper or less deep.", "LengthMismatchError": LENGTHS},
         type="Data[np.ndarray]",
     ),
     _make(
@@ -96,18 +96,18 @@ CONSTRUCTORS = (
     >>> time = vl.Dim("time", lengths=[2, 1])
     >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).to_list()
     Traceback (most recent call last):
-    ValueError: a dim comes before what it is over: [time(1 to 2), batch(2)]
+    ValueError: a dim must come after the dims that its lengths depend on: [time(1 to 2), batch(2)]
     >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).batch_major().to_list()
     [[3, 1], [4]]""",
         {
             "block": "An array or a tensor.",
-            "dims": "A Dim for each axis; those whose lengths differ are bound to them.",
-            "side": '"right", or "left" where the rows of each dim end together.',
+            "dims": "A Dim for each axis, with lengths unless its size is fixed.",
+            "side": 'The side of the padding: "right" or "left".',
         },
         "A copy of the valid values.",
         {
-            "ValueError": "Another number of axes, a dim without lengths.",
-            "LengthMismatchError": "An axis that is shorter than a dim.",
+            "ValueError": "The block has another number of axes, or a dim has no lengths.",
+            "LengthMismatchError": "An axis is shorter than its dim.",
         },
         options='side: str = "right"',
     ),
@@ -117,8 +117,8 @@ CONSTRUCTORS = (
         "Make Data from valid values that lie end to end, as `Data` itself does; nothing is copied.",
         "cls(values, dims, **facts)",
         ">>> vl.Data.from_packed(np.array([3, 1, 4]), x.dims).to_list()\n    [[3, 1], [4]]",
-        {"values, dims, **facts": "As those of `Data`."},
-        "Of these values.",
+        {"values, dims, **facts": "As in `Data`."},
+        "These values over dims.",
     ),
     _make(
         "ragged ragged",
@@ -130,10 +130,10 @@ CONSTRUCTORS = (
     (Data([batch(2), time(1 to 2)], int64), True)""",
         {
             "ragged": "A `Ragged`, whose values and levels are shared.",
-            "dims": "Those without lengths are bound to the levels.",
+            "dims": "A Dim for each axis. Those without lengths get those of the levels.",
         },
         SAME,
-        {"ValueError": "Another number of dims.", "LengthMismatchError": LENGTHS},
+        {"ValueError": "The number of dims differs from the axes.", "LengthMismatchError": LENGTHS},
         values="Ragged[ArrayT]",
         type="Data[ArrayT]",
     ),
@@ -149,13 +149,13 @@ CONSTRUCTORS = (
     ...     assert vl.Data.from_xarray(array).lengths("time").tolist() == [2, 1]""",
         {
             "array": "A `xarray.DataArray`.",
-            "dims": "Dims for axes of their names. Other axes get new dims: of the lengths that a coordinate "
-            '"NAME_lengths" tells, else of their size; labels of strings are their vocabulary.',
+            "dims": "Dims for the axes of their names. Other axes get new dims, whose lengths come from a "
+            'coordinate "NAME_lengths", else from the size; string labels become their vocabulary.',
         },
         "A copy of the valid values.",
         {
-            "ValueError": "A dim that names no axis.",
-            "LengthMismatchError": "An axis that is shorter than a dim.",
+            "ValueError": "A dim names no axis.",
+            "LengthMismatchError": "An axis is shorter than its dim.",
         },
         dims=" = ()",
         type="Data[np.ndarray]",
@@ -175,11 +175,11 @@ METHODS = (
     ... else:
     ...     assert array.dims == ("batch", "time")""",
         {
-            "fill": 'What stands where there is nothing; by default NaN, the class "[PAD]" of a vocabulary, '
+            "fill": 'The value of the padding. By default NaN for floats, the class "[PAD]" of a vocabulary, '
             "else 0."
         },
-        "Its dims have the names of these.",
-        {"ImportError": "xarray is not installed.", "ValueError": "Two dims of one name."},
+        "A DataArray, whose axes have the names of the dims.",
+        {"ImportError": "xarray is not installed.", "ValueError": "Two dims have the same name."},
         type="xarray.DataArray",
     ),
     _method(
@@ -188,7 +188,7 @@ METHODS = (
         "Convert to nested lists, one level for each dim.",
         "export.to_list(self)",
         ">>> x.to_list()\n    [[0, 1], [2]]",
-        returns="A number of a Data without dims.",
+        returns="The lists; for a Data without dims, the number.",
         type="list[Any]",
     ),
     _method(
@@ -202,12 +202,12 @@ METHODS = (
     >>> x.to_padded(["T", "B"], fill=-1).tolist()
     [[0, 2], [1, -1]]""",
         {
-            "order": "All dims, in the order of the axes; that of `dims` if nothing is said.",
-            "fill": 'The fill value; by default the class "[PAD]" of a vocabulary, else 0.',
-            "side": '"right", or "left" where the rows of each dim end together.',
-            "out": "An array of the shape and dtype, C-contiguous: filled and given back.",
+            "order": "All dims, in the order of the axes. By default the order of `dims`.",
+            "fill": 'The fill value. By default the class "[PAD]" of a vocabulary, else 0.',
+            "side": 'The side of the padding: "right" or "left".',
+            "out": "A C-contiguous array of the result's shape and dtype, which is filled and returned.",
         },
-        "A dim whose lengths differ is as long as the longest.",
+        "The rectangle. A dim whose lengths differ becomes as long as the longest.",
         type="ArrayT",
     ),
     _method(
@@ -216,10 +216,10 @@ METHODS = (
         "Convert to a Ragged, whose levels are the dims after the first; nothing is copied.",
         "export.to_ragged(self)",
         ">>> x.to_ragged().to_list()\n    [[0, 1], [2]]",
-        returns="The dims in their order, those of one size too up to the last whose lengths differ.",
+        returns="A Ragged with a level for each dim after the first, up to the last whose lengths differ.",
         raises={
-            "ValueError": "There is no dim behind the first whose lengths differ, or it comes before what it "
-            "is over."
+            "ValueError": "No dim after the first has different lengths, or a dim comes before one that its "
+            "lengths depend on."
         },
         type="Ragged[ArrayT]",
     ),
@@ -230,7 +230,7 @@ METHODS = (
         "export.mask(self, axis)",
         '>>> x.mask("T").values\n    array([[ True,  True],\n           [ True, False]])',
         {"axis": "Dims or words for them."},
-        "Bools in padded storage.",
+        "The mask, in padded storage.",
         type="Data[Any]",
     ),
     _method(
@@ -241,10 +241,10 @@ METHODS = (
         ">>> y = x.padded()\n    >>> y.values.tolist(), (y + 1).values\n    "
         "([[0, 1], [2, 0]], array([1, 2, 3]))",
         {
-            "fill": 'The fill value; by default the class "[PAD]" of a vocabulary, else 0.',
-            "side": '"right" or "left".',
+            "fill": 'The fill value. By default the class "[PAD]" of a vocabulary, else 0.',
+            "side": 'The side of the padding: "right" or "left".',
         },
-        "Whatever is done to it gives packed storage.",
+        "The same data in padded storage. Operations on it return packed storage.",
     ),
     _method(
         "detach",
@@ -252,8 +252,8 @@ METHODS = (
         "Return the same values, detached from the gradient.",
         'self._like(self._tensor("detach").detach())',
         ">>> x.torch().detach().requires_grad\n    False",
-        returns="Of the same values, which are shared.",
-        raises={"TypeError": "Arrays of NumPy, which have no gradients."},
+        returns="A Data that shares the values.",
+        raises={"TypeError": "The values are a NumPy array, which has no gradients."},
     ),
     _method(
         "transpose",
@@ -262,7 +262,7 @@ METHODS = (
         "self._reorder_dims(every_place(self, order))",
         '>>> x.transpose(["dim:3", "dim:2"])\n    Data([three(3), two(2)], float64)',
         {"order": "All of its dims, or words for them."},
-        raises={"ValueError": "Dims that are missing, or twice."},
+        raises={"ValueError": "A dim is missing, or appears twice."},
         x='vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)])',
     ),
     _method(
@@ -291,11 +291,11 @@ METHODS = (
     >>> x.compatible_to([two, three]), x.compatible_to([two, three], expand=True)
     (Data([three(3)], int64), Data([two(2), three(3)], int64))""",
         {
-            "dims": "All of its dims, and more.",
-            "expand": "Whether those that it lacks are added; else they are left out.",
+            "dims": "All dims of this Data, and any others.",
+            "expand": "If True, dims that it lacks are added; otherwise they are left out.",
         },
-        "Its dims in that order.",
-        {"ValueError": "It has a dim that is not given."},
+        "The values, with the dims in this order.",
+        {"ValueError": "`dims` lacks a dim of this Data."},
         x="",
     ),
     _method(
@@ -305,8 +305,8 @@ METHODS = (
         "make.replace_dim(self, old, new)",
         '>>> x.replace_dim("T", vl.Dim("frames"))\n    Data([batch(2), frames(1 to 2)], int64)',
         {
-            "old": "A dim that it has, or words for it.",
-            "new": "A dim of the same lengths, or one without, which gets them.",
+            "old": "A dim of this Data, or words for it.",
+            "new": "A dim of the same lengths, or one without lengths, which gets them.",
         },
         raises={"LengthMismatchError": "The lengths differ."},
     ),

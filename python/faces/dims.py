@@ -36,9 +36,9 @@ def _scan_face(
         texts
         or {
             **({"x": x} if x else {}),
-            first: "As those of `cumsum`.",
+            first: "As in `cumsum`.",
             "exclusive": f"Leave the number itself out: the first position holds {exclusive}.",
-            last: "As those of `cumsum`.",
+            last: "As in `cumsum`.",
         },
         returns,
         "Data[Any]",
@@ -53,23 +53,23 @@ RUNNING = (
         "The running sum along a dim; each row starts anew.",
         "",
         "",
-        "Over the same dims. Floats keep their dtype; bools and signed integers give int64, unsigned ones "
-        "uint64.",
+        "The running sums, over the same dims. Floats keep their dtype; bools and signed integers give "
+        "int64, unsigned ones uint64.",
         "",
         "[[3, 4, 8], [5]]",
         texts={
-            "x": "Numbers, complex ones too, or bools.",
-            "axis": "The dim along which they are added. Where another dim is over it, positions that are "
-            "the same in that one are added.",
+            "x": "Numbers, including complex ones, or bools.",
+            "axis": "The dim to add along. If the lengths of another dim depend on it, equal positions of "
+            "that dim are added.",
             "exclusive": "Leave the number itself out: the first position holds 0.",
             "reverse": "From the last position of each row to the first.",
             "out_shape": "The dims that the result must have; None skips the check.",
-            "dtype, overflow": "As those of `reduce`.",
+            "dtype, overflow": "As in `reduce`.",
         },
         raises={
             "IndexError": "There is no such dim.",
             "OutShapeError": "The dims differ from the expected ones.",
-            "OverflowError": 'With `overflow="raise"` a sum that its dtype cannot hold.',
+            "OverflowError": 'With `overflow="raise"`, the dtype cannot hold a sum.',
         },
         extra="""
         >>> vl.dims.cumsum(x, exclusive=True, reverse=True).to_list()
@@ -81,7 +81,7 @@ RUNNING = (
         "The running product along a dim; each row starts anew.",
         "Real numbers or bools.",
         "1",
-        "Over the same dims, with the dtypes of `cumsum`.",
+        "The running products, over the same dims, with the dtypes of `cumsum`.",
         "",
         "[[3, 3, 12], [5]]",
     ),
@@ -89,8 +89,8 @@ RUNNING = (
         "max",
         "The largest number so far along a dim; NaN from the first NaN on.",
         "",
-        "the lowest number of the dtype, -inf of floats",
-        "Over the same dims, of the same dtype.",
+        "the lowest number of the dtype, -inf for floats",
+        "The largest numbers so far, over the same dims, of the same dtype.",
         "",
         "[[3, 3, 4], [5]]",
     ),
@@ -98,8 +98,8 @@ RUNNING = (
         "min",
         "The smallest number so far along a dim; NaN from the first NaN on.",
         "",
-        "the highest number of the dtype, inf of floats",
-        "Over the same dims, of the same dtype.",
+        "the highest number of the dtype, inf for floats",
+        "The smallest numbers so far, over the same dims, of the same dtype.",
         ", reverse=True",
         "[[1, 1, 4], [5]]",
     ),
@@ -136,7 +136,7 @@ SOFTMAX = (
         "softmax",
         "The softmax over some dims: exp(scale * x) divided by its sum, computed stably.",
         "",
-        "Over the same dims. Of no positions there is nothing, not even NaN.",
+        "The shares, over the same dims. A row without positions has none, not even NaN.",
         """
         >>> time = vl.Dim("time", lengths=[2, 0, 1])
         >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, time])
@@ -146,28 +146,28 @@ SOFTMAX = (
         {
             "x": "Numbers.",
             "axis": "The dims over which they sum to one.",
-            "scale": "What numbers are multiplied by first; one over a temperature.",
+            "scale": "The factor by which numbers are multiplied first: one over a temperature.",
             "out_shape": "The dims that the result must have; None skips the check.",
         },
-        {"ValueError": "A scale that is not above zero.", "IndexError": "There is no such dim."},
+        {"ValueError": "The scale is not above zero.", "IndexError": "There is no such dim."},
         "As RETURNN's `softmax`, without a mask: there is no padding.",
     ),
     _softmax(
         "log_softmax",
         "The logarithm of `softmax`.",
         ", log=True",
-        "Over the same dims.",
+        "The logarithms, over the same dims.",
         """
         >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
         >>> vl.dims.log_softmax(x).values.round(3)
         array([-0.693, -0.693,  0.   ])
         """,
-        {"x, axis, scale, out_shape": "As those of `softmax`."},
-        {"ValueError, IndexError": "As those of `softmax`."},
+        {"x, axis, scale, out_shape": "As in `softmax`."},
+        {"ValueError, IndexError": "As `softmax`."},
     ),
 )
 OPTIONS = "dtype: DTypeLike | None = None, {}out_shape: OutShape | None = None"
-DIMS = "As those of `zeros`."
+DIMS = "As in `zeros`."
 
 
 def _constant(
@@ -186,7 +186,7 @@ def _constant(
         {gives}
         """,
             texts,
-            "Over the dims.",
+            f"The {name}, over `dims`.",
             "Data[Any]",
             raises=raises,
         ),
@@ -201,13 +201,13 @@ def _constant(
         [[{number}, {number}], [{number}]]
         """,
             {
-                "x": "A Data whose dims, kind of array, device and dtype are taken.",
-                "dtype": "That of `x` if nothing is said.",
+                "x": "A Data that gives the dims, the kind of array, the device and the dtype.",
+                "dtype": "By default the dtype of `x`.",
                 "out_shape": "The dims that the result must have; None skips the check.",
             }
             if name == "zeros"
-            else {"x, dtype, out_shape": "As those of `zeros_like`."},
-            "Over the dims of `x`.",
+            else {"x, dtype, out_shape": "As in `zeros_like`."},
+            f"The {name}, over the dims of `x`.",
             "Data[Any]",
             raises={"OutShapeError": "The dims differ from the expected ones."},
         ),
@@ -220,13 +220,13 @@ CONSTANTS = (
         "[[0.0, 0.0], []]",
         'zeros([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 0])]).to_list()',
         {
-            "dims": "With lengths, in any order; each with what it is over.",
-            "dtype": "That of `like` if nothing is said, float64 without.",
+            "dims": "Dims with lengths, in any order, including the dims that their lengths depend on.",
+            "dtype": "By default the dtype of `like`; without `like`, float64.",
             "like": "A Data that gives the kind of array, device and dtype.",
             "out_shape": "The dims that the result must have; None skips the check.",
         },
         {
-            "ValueError": "Dims without lengths, a dim twice, or one without what it is over.",
+            "ValueError": "A dim has no lengths, appears twice, or lacks a dim that its lengths depend on.",
             "OutShapeError": "The dims differ from the expected ones.",
         },
     ),

@@ -16,7 +16,7 @@ class Face:
     example: str
     #: What each argument is, or several: "a, b". An argument that is not in it has its text of `TEXTS`.
     texts: dict[str, str] = field(default_factory=dict)
-    returns: str = "Over the same dims."
+    returns: str = "The results, over the same dims."
     type: str = "Tensor"
     #: What the manual says in place of the type.
     kind: str = ""
@@ -83,7 +83,7 @@ def _binary_face(name: str, what: str, kind: str, call: str) -> Face:
         f'{call}(a, "{kind}", b)',
         example,
         {"a, b": "Tensors or numbers; one of them has all dims."},
-        "Over the dims of both.",
+        "The results, over the dims of both.",
     )
 
 
@@ -100,7 +100,7 @@ def _extreme(name: str, what: str) -> Face:
         f'as_tensor(_dims.combine("{name}", a, b, *other_tensors))',
         example,
         {"a, b, *other_tensors": "Tensors or numbers; one of them has all dims."},
-        "Over the dims of all.",
+        "The results, over the dims of all.",
     )
 
 
@@ -123,7 +123,7 @@ def _reduce(mode: str, what: str) -> Face:
         f'reduce(source, mode="{mode}", axis=axis{keyword})',
         example,
         {"source": "Bools." if is_bool else "Numbers.", "axis": "The dims to reduce."},
-        "Over the dims that stay.",
+        "The results, over the remaining dims.",
     )
 
 
@@ -140,7 +140,7 @@ def _bc(name: str, kind: str, number: str, gives: str, returns: str) -> Face:
         f"As `{name}`, where neither operand needs to have all dims.",
         f"{name}(a, kind, b, allow_broadcast_all_sources=True, dim_order=dim_order)",
         example,
-        {"a, kind, b, dim_order": f"As those of `{name}`."},
+        {"a, kind, b, dim_order": f"As in `{name}`."},
         returns,
     )
 
@@ -153,7 +153,7 @@ def _like(name: str, what: str, gives: str) -> Face:
     return Face(
         f"{name}_like",
         "other: Data[Any]",
-        f"{what} over the dims of another tensor, of its dtype and where it lies.",
+        f"{what} over the dims of another tensor, with its dtype and device.",
         f"with_roles(_dims.{name}(other.dims, like=other), other.sparse_dim)",
         example,
     )
@@ -186,10 +186,10 @@ def _random(distribution: str, what: str, numbers: str, example: str) -> Face:
         "out=out, like=like)",
         example,
         {
-            f"dims, {', '.join(words)}": "As those of `random`.",
-            "seed, algorithm, explicit_state, auto_update_state, static, out, like": "As those of `random`.",
+            f"dims, {', '.join(words)}": "As in `random`.",
+            "seed, algorithm, explicit_state, auto_update_state, static, out, like": "As in `random`.",
         },
-        "Over these dims.",
+        "The random numbers, over these dims.",
     )
 
 
@@ -211,7 +211,7 @@ def _max_pool(
         f"The greatest number in windows along {what}.",
         f'{name}(source, mode="max", ' + ", ".join(f"{word}={word}" for word in words) + ")",
         example,
-        {f"source, {', '.join(words)}": f"As those of `{name}`."},
+        {f"source, {', '.join(words)}": f"As in `{name}`."},
         *returns,
     )
 
@@ -278,7 +278,7 @@ FACES = (
         >>> rf.identity(vl.Data(np.ones(2), [vl.Dim("two", 2)])).values
         array([1., 1.])
         """,
-        returns="Itself, where it is one.",
+        returns="`x` itself, if it is a Tensor.",
     ),
     *(
         _binary_face(name, what, kind, "combine")
@@ -307,7 +307,7 @@ FACES = (
             ("greater_equal", "Whether the first is not less", ">="),
         )
     ),
-    _bc("combine", "+", "10", "[[13], [11]]", "Over the dims of both."),
+    _bc("combine", "+", "10", "[[13], [11]]", "The results, over the dims of both."),
     _bc("compare", "<", "2", "[[False], [True]]", "Bools over the dims of both."),
     Face(
         "ceil_divide",
@@ -318,8 +318,8 @@ FACES = (
         >>> rf.ceil_divide(vl.Data(np.array([4, 5]), [vl.Dim("two", 2)]), 2).values
         array([2, 3])
         """,
-        {"a, b": "Tensors, of which one has all dims; `b` also a number."},
-        "Over the dims of both.",
+        {"a, b": "Tensors, of which one has all dims; `b` may be a number."},
+        "The quotients, over the dims of both.",
     ),
     _extreme("maximum", "The greatest"),
     _extreme("minimum", "The least"),
@@ -334,8 +334,8 @@ FACES = (
         >>> rf.matmul(x, x, reduce=time).values
         array([10, 16])
         """,
-        {"a, b": "Tensors.", "reduce": "The dims that go, which both have."},
-        "Over the common dims, those of a, then those of b.",
+        {"a, b": "Tensors.", "reduce": "The dims to sum over, which both have."},
+        "The products, over the common dims, then the other dims of `a`, then those of `b`.",
         notes="RETURNN's `matmul` takes no dynamic dim without a mask.",
     ),
     Face(
@@ -348,7 +348,7 @@ FACES = (
         >>> rf.softmax(vl.Data(np.zeros(3), [vl.dims.batch_dim, time]), axis=time).values
         array([0.5, 0.5, 1. ])
         """,
-        {"axis": "These dims."},
+        {"axis": "The dims over which shares sum to one."},
     ),
     Face(
         "log_softmax",
@@ -360,7 +360,7 @@ FACES = (
         >>> rf.log_softmax(vl.Data(np.zeros(2), [vl.dims.batch_dim, time]), axis=time).values
         array([0., 0.])
         """,
-        {"a, axis, use_mask": "As those of `softmax`."},
+        {"a, axis, use_mask": "As in `softmax`."},
     ),
     *(
         _reduce(mode, what)
@@ -371,15 +371,15 @@ FACES = (
             "min": "The least number",
             "any": "Whether one is true",
             "all": "Whether all are true",
-            "argmax": "The place of the greatest number",
-            "argmin": "The place of the least number",
+            "argmax": "The position of the greatest number",
+            "argmin": "The position of the least number",
             "logsumexp": "The logarithm of the sum of exponentials",
             "logmeanexp": "The logarithm of the mean of exponentials",
         }.items()
     ),
-    _default("float", "The dtype that floats of Python get.", "FLOAT", '"float32", always.'),
-    _default("int", "The dtype that ints of Python get.", "INT", '"int32", always.'),
-    _default("array_index", "The dtype of places.", "PLACE", '"int64", where RETURNN has int32.'),
+    _default("float", "The dtype of Python floats.", "FLOAT", '"float32", always.'),
+    _default("int", "The dtype of Python ints.", "INT", '"int32", always.'),
+    _default("array_index", "The dtype of positions.", "PLACE", '"int64", where RETURNN has int32.'),
     Face(
         "is_float_dtype",
         "dtype: str",
@@ -418,7 +418,7 @@ FACES = (
                 '"cpu", "cuda" and so on; arrays become tensors for any but the CPU. By default they stay.'
             )
         },
-        "Of the same dims.",
+        "The values on the device, over the same dims.",
     ),
     Face(
         "set_sparse_dim",
@@ -431,7 +431,7 @@ FACES = (
         'words'
         """,
         {"source": "Integers.", "sparse_dim": "The dim."},
-        "With the same values, shared.",
+        "A Tensor that shares the values.",
     ),
     Face(
         "expand_dim",
@@ -442,8 +442,8 @@ FACES = (
         >>> rf.expand_dim(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Dim("three", 3)).ndim
         2
         """,
-        {"dim": "A dim that it lacks."},
-        "With that dim.",
+        {"dim": "A dim that `source` lacks."},
+        "The values, with that dim.",
     ),
     Face(
         "squeeze",
@@ -455,7 +455,7 @@ FACES = (
         >>> rf.squeeze(vl.Data(np.array([[3, 1]]), [one, vl.Dim("two", 2)]), one).to_list()
         [3, 1]
         """,
-        returns="Without it.",
+        returns="The values, without that dim.",
     ),
     Face(
         "split",
@@ -468,8 +468,8 @@ FACES = (
         >>> [part.to_list() for part in rf.split(x, axis=two + three, out_dims=[two, three])]
         [[0, 1], [2, 3, 4]]
         """,
-        {"out_dims": "Dims of the parts; their sum is as long."},
-        "One part for each dim.",
+        {"out_dims": "A dim for each part. Their lengths add up to those of `axis`."},
+        "A part for each dim.",
         "tuple[Tensor, ...]",
     ),
     Face(
@@ -481,7 +481,7 @@ FACES = (
     >>> rf.shift_right(x, axis=time, pad_value=0).to_list()
     [[0, 3, 1], [0]]
         """,
-        {"pad_value": "Of the first positions.", "amount": "How far."},
+        {"pad_value": "The value of the positions that become free.", "amount": "The number of places."},
     ),
     Face(
         "shift_left",
@@ -492,7 +492,7 @@ FACES = (
     >>> rf.shift_left(x, axis=time, pad_value=0).to_list()
     [[1, 4, 0], [0]]
         """,
-        {"source, axis, pad_value, amount": "As those of `shift_right`."},
+        {"source, axis, pad_value, amount": "As in `shift_right`."},
     ),
     Face(
         "reverse_sequence",
@@ -527,8 +527,8 @@ FACES = (
         >>> rf.pad_packed(y, in_dim=frames, dims=x.dims).to_list()
         [[3, 1], [4]]
         """,
-        {"in_dim": "The dim that goes.", "dims": "The dims in place of it, the slowest first."},
-        "Over these dims, without padding.",
+        {"in_dim": "The dim to replace.", "dims": "The dims that replace it, the slowest first."},
+        "The values, over these dims, without padding.",
     ),
     Face(
         "search_sorted",
@@ -544,12 +544,12 @@ FACES = (
         """,
         {
             "sorted_seq": "Numbers that ascend along the dim.",
-            "values": "The numbers that are looked for.",
-            "axis": "The dim; RETURNN takes none whose lengths differ.",
-            "side": '"left", before equal ones, or "right".',
-            "out_dtype": "Of the places.",
+            "values": "The numbers to look up.",
+            "axis": "The dim; its lengths may differ, unlike in RETURNN.",
+            "side": '"left" of equal numbers, or "right" of them.',
+            "out_dtype": "The dtype of the positions.",
         },
-        "Over the dims of values, and those of sorted_seq that stay.",
+        "The positions, over the dims of `values` and the remaining dims of `sorted_seq`.",
     ),
     Face(
         "one_hot",
@@ -562,7 +562,7 @@ FACES = (
         [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
         """,
         {"source": "Classes, with a `sparse_dim`."},
-        "float32, with that dim as the last.",
+        "float32, with the dim of the classes as the last.",
     ),
     _like("zeros", "Zeros", "array([0, 0])"),
     _like("ones", "Ones", "array([1, 1])"),
@@ -577,10 +577,10 @@ FACES = (
         """,
         {
             "dim": "A dim with lengths.",
-            "device": "Where places lie.",
-            "allow_scalar_on_cpu": "Taken for the sake of code that says it.",
+            "device": "The device of the result.",
+            "allow_scalar_on_cpu": "Accepted for compatibility, and ignored.",
         },
-        "Over the dims that the dim depends on; -1 for an empty row, where RETURNN gives 0.",
+        "The positions, over the dims that the dim depends on; -1 for an empty row, where RETURNN gives 0.",
     ),
     Face(
         "cross_entropy",
@@ -598,11 +598,11 @@ FACES = (
         """,
         {
             "estimated": "Floats over the classes.",
-            "target": "Classes, or how much of each.",
+            "target": "Classes, or the share of each.",
             "axis": "The dim of the classes.",
-            "estimated_type": 'What is given: "logits", "probs" or "log-probs".',
+            "estimated_type": 'The kind of numbers in `estimated`: "logits", "probs" or "log-probs".',
         },
-        "Over the dims of both, without the classes.",
+        "The loss at each position, over the dims of both without the classes.",
     ),
     Face(
         "edit_distance",
@@ -618,10 +618,10 @@ FACES = (
         """,
         {
             "a, b": "Integers.",
-            "a_spatial_dim, b_spatial_dim": "The dims along which their sequences go.",
-            "dtype": "Of the counts.",
+            "a_spatial_dim, b_spatial_dim": "The dims of their sequences.",
+            "dtype": "The dtype of the result.",
         },
-        "Over the dims that stay.",
+        "The distances, over the remaining dims.",
     ),
     Face(
         "normalize",
@@ -634,7 +634,7 @@ FACES = (
         >>> rf.normalize(x, axis=time).values.round(3)
         array([-1.,  1.,  0.])
         """,
-        {"axis": "The dims that mean and variance are over.", "epsilon": "Added to the variance."},
+        {"axis": "The dims of mean and variance.", "epsilon": "A small number, added to the variance."},
     ),
     _random(
         "uniform",
@@ -670,9 +670,15 @@ FACES = (
         "Dim | Sequence[Dim]",
         "some dims",
         "[time]",
-        ("The dims of the windows.", "tuple[Tensor, list[Dim]]"),
+        ("The results, and the dims of the windows.", "tuple[Tensor, list[Dim]]"),
     ),
     _max_pool(
-        "pool1d", "int", "dim", "Dim", "a dim", "time", ("The dim of the windows.", "tuple[Tensor, Dim]")
+        "pool1d",
+        "int",
+        "dim",
+        "Dim",
+        "a dim",
+        "time",
+        ("The results, and the dim of the windows.", "tuple[Tensor, Dim]"),
     ),
 )

@@ -135,7 +135,7 @@ def _extreme(name: str, adjective: str, first: str, notes: str, example: str, me
 CUMMAX = _extreme(
     "max",
     "largest",
-    "the first row is the lowest number of the dtype, -inf of floats",
+    "the first row is the lowest number of the dtype, -inf for floats",
     "With `which` as `torch.cummax`, except that the first of equal numbers wins, as in `reduce_max`.",
     """
     >>> vl.ops.cummax([3, 1, 4, 1, 5], [3, 2])
@@ -148,7 +148,7 @@ CUMMAX = _extreme(
 CUMMIN = _extreme(
     "min",
     "smallest",
-    "the first row is the highest number of the dtype, inf of floats",
+    "the first row is the highest number of the dtype, inf for floats",
     "",
     """
     >>> vl.ops.cummin([3, 1, 4, 1, 5], [3, 2])

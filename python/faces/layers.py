@@ -5,7 +5,7 @@ from __future__ import annotations
 from frontend import Face
 
 ROWS = "(n, ...) for a Ragged, a Padded or a list of n sequences."
-REFUSES = "What a sequence without rows gives{}; None{} refuses such a sequence."
+REFUSES = "The result for a sequence without rows{}; None{} raises an error for it."
 KINDS = "Y and the gradient are of the kinds that `reduce_sum` gives"
 LISTS = "[np.array([1.0]), np.array([2.0, 3.0])]"
 
@@ -54,7 +54,7 @@ def _wrapper(
     layer: str = ".",
     arguments: str = "layer: Any",
     texts: dict[str, str] | None = None,
-    returns: str = "Or a Thinc Model where the layer is one.",
+    returns: str = "The layer; a Thinc Model if `layer` is one.",
 ) -> Face:
     """A layer around another; `layer` is what is said of that behind its kind."""
     text = f"Anything that `as_layer` takes{layer}"
@@ -183,7 +183,7 @@ WRAPPERS = (
         'wrap("with_array({})", partial(as_array, pad=as_int(pad, "pad")), layer)',
         {
             "TypeError": "X is no container of rows, or the layer gives no array.",
-            "ValueError": "The layer gives another number of rows, or a gradient does not fit the result.",
+            "ValueError": "The layer returns another number of rows, or a gradient does not fit the result.",
         },
         (
             "As Thinc's `with_array`; the gradient's structure, shapes and dtype are compared with "
@@ -199,8 +199,8 @@ WRAPPERS = (
         arguments="layer: Any, pad: int=0",
         texts={
             "pad": (
-                "With lists alone: so many rows of zeros stand before each array that has rows, and "
-                "behind the last, so that windows of neighbours do not reach into another sequence."
+                "For lists alone: the number of zero rows before each array that has rows, and after the "
+                "last, so that windows of neighbours do not reach into another sequence."
             )
         },
     ),
@@ -211,7 +211,7 @@ WRAPPERS = (
     The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
     trailing axes back; one of another width stays a table.""",
         'wrap("with_array2d({})", partial(as_array2d, pad=as_int(pad, "pad")), layer)',
-        {"TypeError, ValueError": "As those of `with_array`, when it is called."},
+        {"TypeError, ValueError": "As in `with_array`, when it is called."},
         "As Thinc's `with_array2d`, of which a Ragged comes out without its trailing axes.",
         """
         >>> layer = vl.transforms.with_array2d(lambda table: table * [1, 10, 100, 1000])
@@ -219,7 +219,7 @@ WRAPPERS = (
         [[[[1, 10], [100, 1000]]]]
         """,
         arguments="layer: Any, pad: int=0",
-        texts={"pad": "As that of `with_array`."},
+        texts={"pad": "As in `with_array`."},
     ),
     _wrapper(
         "with_padded",
@@ -298,7 +298,7 @@ WRAPPERS = (
         {
             "TypeError": "X is not a list, or the layer gives neither a list nor an array.",
             "ValueError": (
-                "Items beside lists; another number of results than of items; a gradient that nests "
+                "Items stand beside lists, the numbers of results and items differ, or a gradient nests "
                 "differently."
             ),
         },
@@ -327,7 +327,7 @@ WRAPPERS = (
         (array([1]), array([-2]))
         """,
         arguments="idx: int, layer: Any",
-        texts={"idx": "A place; negatives count from the end."},
+        texts={"idx": "The position of the item; a negative one counts from the end."},
     ),
     _wrapper(
         "with_reshape",
@@ -356,7 +356,7 @@ WRAPPERS = (
         'layer_around("map_list({})", nested.run_each, nested.first_item, layer)',
         {
             "TypeError": "X or a gradient is not a list or tuple.",
-            "ValueError": "A gradient with another number of items than the result.",
+            "ValueError": "A gradient has another number of items than the result.",
         },
         "As Thinc's `map_list`.",
         """
@@ -386,7 +386,7 @@ WRAPPERS = (
                [3, 3]])
         """,
         arguments="*layers: Any",
-        returns="Or a Thinc Model where one of the layers is one.",
+        returns="The layer; a Thinc Model if one of `layers` is one.",
     ),
     _wrapper(
         "add",
@@ -404,7 +404,7 @@ WRAPPERS = (
         array([0, 2, 6])
         """,
         arguments="*layers: Any",
-        returns="Or a Thinc Model where one of the layers is one.",
+        returns="The layer; a Thinc Model if one of `layers` is one.",
     ),
     _wrapper(
         "residual",

@@ -24,7 +24,7 @@ def _method(
 ) -> Face:
     """What is not said of arguments and errors is as the function has it."""
     names = re.findall(r"(\w+):", arguments)
-    text = f"As those of `ops.{name}`."
+    text = f"As in `ops.{name}`."
     return Face(
         name,
         arguments,
@@ -47,7 +47,7 @@ METHODS = (
         "attention_pool",
         "scores: SequencesLike, *, level: int = -1, temperature: float = 1.0",
         "The sum of each sequence's rows, weighted by the softmax of scores; as `ops.attention_pool`.",
-        "Zeros for a sequence without rows.",
+        "The weighted sums; zeros for a sequence without rows.",
         """
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).attention_pool(np.zeros(3))
         array([2., 5.])
@@ -65,15 +65,15 @@ METHODS = (
         "diff",
         "n: int = 1, *, level: int = -1",
         "Subtract from each row the previous row of its sequence, n times; as `np.diff`.",
-        "Fewer rows of the same dtype: bools are compared, unsigned integers go round. Watched by autograd.",
+        "The differences, of the same dtype: bools are compared, unsigned integers wrap. Autograd follows.",
         """
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).diff().to_list()
         [[-2, 3], [], [4]]
         """,
         {"ValueError": "n is below 0.", "IndexError": "There is no such level."},
         texts={
-            "n": "How often; a sequence loses n rows, or all.",
-            "level": "The level inside whose sequences it happens; -1 is the innermost.",
+            "n": "The number of times; a sequence loses n rows, or all.",
+            "level": "The level whose sequences are differenced; -1 is the innermost.",
         },
     ),
     _method(
@@ -95,13 +95,16 @@ METHODS = (
         "searchsorted",
         'v: Any, side: str = "left", *, level: int = -1',
         "Find where numbers go in each ascending sequence; as `np.searchsorted`.",
-        "As v: places inside the sequences, int64, from 0 to their lengths.",
+        "Positions inside the sequences, int64, from 0 to the length, in the form of `v`.",
         """
         >>> r = vl.Ragged([1, 3, 5, 2], [3, 1])
         >>> r.searchsorted(vl.Ragged([4, 0, 2], [2, 1]), side="right").to_list(), r.searchsorted([3, 3])
         ([[2, 0], [1]], array([1, 1]))
         """,
-        {"ValueError": "Another side; another number of sequences; rows of several."},
+        {
+            "ValueError": "The side is unknown, `v` has another number of sequences, or rows hold several "
+            "numbers."
+        },
         kind="array, tensor or Ragged",
         type="ArrayT | Any",
         notes="As `np.searchsorted`. Sequences must ascend, with NaN last; this is not checked.",
@@ -117,13 +120,13 @@ METHODS = (
 
         Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
         steps, `sequence_enumerate` pads, `ops.ngrams` hashes.""",
-        "Rows (width, ...) of the same dtype. Watched by autograd.",
+        "Windows: rows (width, ...) of the same dtype. Autograd follows.",
         """
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sliding_window(2).to_list()
         [[[3, 1], [1, 4]], [], [[1, 5]]]
         """,
         {
-            "ValueError": "A width below 1, or a result beyond half of the machine's memory.",
+            "ValueError": "The width is below 1, or the result exceeds half of the machine's memory.",
             "IndexError": "There is no such level.",
         },
     ),
@@ -132,8 +135,8 @@ METHODS = (
         "rows: SequencesLike, *, level: int = -1",
         """Repeat one row per sequence for all values below it: a Ragged that nests like this one.
 
-        What operators do with a Ragged of fewer levels, as a method.""",
-        "Nests as this one; values of the kind and dtype of the rows.",
+        Operators do the same with a Ragged of fewer levels.""",
+        "A Ragged that nests as this one, with values of the kind and dtype of the rows.",
         """
         >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
         >>> r.broadcast_rows([7, 8], level=0).to_list(), r.broadcast_rows([7, 8, 9]).to_list()
@@ -145,7 +148,7 @@ METHODS = (
         "tile",
         "multiples: SequencesLike",
         "Repeat the contents of each axis end to end.",
-        "With the same levels and dtype, each axis repeated.",
+        "The repeated contents, with as many levels and the same dtype.",
         """
         >>> vl.Ragged([3, 1, 4], [2, 1]).tile([1, 2]).to_list()
         [[3, 1, 3, 1], [4, 4]]
@@ -160,8 +163,8 @@ METHODS = (
         "gather",
         "indices: SequencesLike, axis: int | None = None, *, batch_dims: int = 0",
         "Take items along an axis by index, from the whole container or inside each sequence.",
-        "The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an "
-        "array where none of them is ragged.",
+        "The items taken: the axes before `axis`, those of `indices` after `batch_dims`, then those "
+        "after `axis`; an array if none of them is ragged.",
         """
         >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
         >>> r.gather([2, 0]).to_list(), r.gather([[2], [1]]).to_list()
@@ -178,7 +181,8 @@ METHODS = (
         "boolean_mask",
         "mask: SequencesLike, *, flatten: bool = False",
         "Keep what a mask marks: sequences, their contents or numbers, depending on the depth of the mask.",
-        "A Ragged of the same levels; with `flatten` an array, or a Ragged of the levels below the mask.",
+        "What the mask keeps, with as many levels; with `flatten` an array, or a Ragged of the levels below "
+        "the mask.",
         """
         >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
         >>> r.boolean_mask(r > 1).to_list(), r.boolean_mask([True, True, False]).to_list()
@@ -204,8 +208,8 @@ METHODS = (
         >>> filled.to_list(), was_empty
         ([[3, 1], [-1], [4]], array([False,  True, False]))
         """,
-        {"ValueError": "A default that the dtype cannot hold, or of another shape."},
-        texts={"default": "The row: a number, or what broadcasts to one."},
+        {"ValueError": "The dtype cannot hold `default`, or its shape does not fit."},
+        texts={"default": "The row: a number, or an array that broadcasts to a row."},
         kind="(Ragged, indicator)",
         type="tuple[Self, ArrayT | Any]",
         notes="As TensorFlow's `tf.ragged.fill_empty_rows`.",
@@ -214,7 +218,8 @@ METHODS = (
         "sort",
         "axis: int | None = None, *, level: int = -1, descending: bool = False",
         "Sort the rows of each sequence, ascending or descending; as `ops.sort`.",
-        "Of the same dtype. NaN comes last; equal numbers keep their order. Autograd follows.",
+        "The sorted rows, of the same dtype. NaN comes last; equal numbers keep their order. Autograd "
+        "follows.",
         """
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sort(descending=True).to_list()
         [[4, 3, 1], [], [5, 1]]
@@ -230,7 +235,7 @@ METHODS = (
                 "The level inside whose sequences numbers are sorted; levels below it are merged. -1 is "
                 "the innermost."
             ),
-            "descending": "The largest first; NaN stays last.",
+            "descending": "If True, the largest number comes first; NaN stays last.",
         },
         call="sort_rows(self, None, axis, level, descending, False)",
     ),
@@ -238,8 +243,8 @@ METHODS = (
         "argsort",
         "axis: int | None = None, *, level: int = -1, descending: bool = False",
         "The positions that sort each sequence; as `ops.argsort`.",
-        "int64 places along the axis that is sorted: inside the sequence, and for `axis=0` the "
-        "numbers of the sequences.",
+        "Positions along the sorted axis, int64: inside the sequence, or for `axis=0` the numbers of the "
+        "sequences.",
         """
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).argsort().to_list()
         [[1, 0, 2], [], [0, 1]]
@@ -251,8 +256,8 @@ METHODS = (
         "topk",
         "k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: RowsLike = 0",
         "The k largest numbers of each sequence in order, and their positions; as `ops.topk`.",
-        "Of the dtype of the values, and int64, with min(length, k) rows in each sequence. With "
-        "`dense` arrays (n, k, ...), or of several levels Ragged of those above with such rows.",
+        "The numbers and their positions (int64), min(length, k) rows in each sequence. With `dense` "
+        "arrays (n, k, ...); for several levels, Ragged of the levels above, with such rows.",
         """
         >>> best, which = vl.Ragged([3, 1, 4, 5], [3, 1]).topk(2)
         >>> best.to_list(), which.to_list()
@@ -260,17 +265,16 @@ METHODS = (
         """,
         {
             "TypeError": "The values are not numbers.",
-            "ValueError": "A k below 1, a fill that the dtype cannot hold.",
+            "ValueError": "k is below 1, or the dtype cannot hold `fill`.",
             "IndexError": "There is no such level.",
         },
         texts={
             "k": "The number to keep, at least 1; a shorter sequence keeps all.",
             "level": (
-                "The level inside whose sequences they are found; levels below it are merged. -1 is the "
-                "innermost."
+                "The level whose sequences are searched; levels below it are merged. -1 is the innermost."
             ),
             "largest": "True for the largest numbers, largest first; False for the smallest, smallest first.",
-            "dense": "Return rectangles, filled where a sequence is shorter.",
+            "dense": "If True, return rectangles, filled up where a sequence is shorter.",
             "fill": "The fill of the values; positions are filled with -1.",
         },
         kind="values, places : Ragged",
@@ -291,9 +295,8 @@ METHODS = (
         "unique",
         "*, level: int = -1, inverse: bool = False, counts: bool = False",
         "The distinct numbers of each sequence, in ascending order; as `ops.unique`.",
-        "The numbers, as many in a sequence as it has distinct ones; then the inverse, int64, which "
-        "nests as this one; then the counts, int64, like the numbers. All NaN are one, which comes "
-        "last.",
+        "The distinct numbers of each sequence; then, if asked for, the inverse (int64, nests as this one) "
+        "and the counts (int64, nest as the numbers). All NaN count as one, which comes last.",
         """
         >>> values, often = vl.Ragged([3, 1, 3, 5], [3, 1]).unique(counts=True)
         >>> values.to_list(), often.to_list()
@@ -320,7 +323,8 @@ METHODS = (
         "rank",
         '*, level: int = -1, method: str = "ordinal", descending: bool = False',
         "The rank of each number inside its sequence, counted from 1; as `ops.rank`.",
-        'Nests as this one: int64, float64 for "average". NaN are equal to each other and rank last.',
+        'The ranks, which nest as this one: int64, or float64 for "average". All NaN are equal, and rank '
+        "last.",
         """
         >>> vl.Ragged([3, 1, 3, 5], [3, 1]).rank(method="average").to_list()
         [[2.5, 1.0, 2.5], [1.0]]
@@ -331,19 +335,19 @@ METHODS = (
         "reverse",
         "*, level: int = -1",
         "Reverse the contents of each sequence; as `ops.reverse`.",
-        "Of the same lengths at the level; values of the same dtype.",
+        "The reversed contents, with the same lengths at the level and the same dtype.",
         """
         >>> vl.Ragged([3, 1, 4], [2, 1]).reverse().to_list()
         [[1, 3], [4]]
         """,
         "IndexError",
-        texts={"level": "As that of `ops.reverse`."},
+        texts={"level": "As in `ops.reverse`."},
     ),
     _method(
         "shift",
         "by: SequencesLike, *, level: int = -1, fill: RowsLike = 0",
         "Shift the contents of each sequence by `by` places; as `ops.shift`. Rows that leave it are lost.",
-        "Of the same lengths at the level; values of the same dtype.",
+        "The shifted contents, with the same lengths at the level and the same dtype.",
         """
         >>> vl.Ragged([3, 1, 4], [2, 1]).shift(-1, fill=9).to_list()
         [[1, 9], [9]]
@@ -356,7 +360,7 @@ METHODS = (
         "roll",
         "by: SequencesLike, *, level: int = -1",
         "Shift the contents of each sequence cyclically by `by` places; as `ops.roll`.",
-        "Of the same lengths at the level; values of the same dtype.",
+        "The shifted contents, with the same lengths at the level and the same dtype.",
         """
         >>> vl.Ragged([3, 1, 4, 1], [3, 1]).roll(1).to_list()
         [[4, 3, 1], [1]]

@@ -23,7 +23,7 @@ def _constructor(
     error_text: str,
     also: str,
     example: str,
-    values: str = "As that of `from_row_splits`.",
+    values: str = "As in `from_row_splits`.",
     texts: dict[str, str] | None = None,
 ) -> Face:
     """`level` makes the level; `texts` has the text of each argument behind, with its type: "nrows: int"."""

@@ -436,7 +436,7 @@ PTP = _fold(
     "ptp",
     "None",
     summary="The largest number of each sequence minus its smallest, column by column.",
-    returns="(n, ...) of the dtype of X, for more levels a Ragged of those above. NaN if there is one.",
+    returns="(n, ...) of the dtype of X, for more levels a Ragged of those above. NaN if a number is.",
     method_returns="The dtype of the values; NaN if the sequence holds one.",
     notes="As `np.ptp`: integers wrap.",
     example="""

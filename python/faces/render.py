@@ -158,7 +158,7 @@ def data_method(verb: Verb) -> str:
     ]
     sections = [
         ("Parameters", _terms(parameters, indent)),
-        ("Returns", _terms([("Data", "Over the dims that stay.")], indent)),
+        ("Returns", _terms([("Data", "The results, over the remaining dims.")], indent)),
         (
             "Raises",
             _terms(

@@ -10,7 +10,7 @@ LEVEL = "The level whose sequences become one row each; levels below it are merg
 
 def _step(name: str, gives: str) -> Face:
     is_first = name == "first"
-    as_first = "As those of `sequence_first_step`."
+    as_first = "As in `sequence_first_step`."
     refuses = {"TypeError": "`input` is not a Ragged.", "IndexError": "There is no such level."}
     return Face(
         f"sequence_{name}_step",
@@ -49,7 +49,7 @@ def _gradient_face(name: str, gives: str) -> Face:
             "input, level": f"As they were given to `sequence_{name}_step`.",
         }
         if is_first
-        else {"dY, input, level": "As those of `backprop_sequence_first_step`."},
+        else {"dY, input, level": "As in `backprop_sequence_first_step`."},
         "Nests as `input`, of the dtype of dY.",
         "RaggedT",
         kind="Ragged",

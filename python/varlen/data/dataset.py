@@ -341,7 +341,7 @@ class Dataset(Views):
         seed
             The seed of random windows, as in `batch`; see `Collator` for epochs and workers.
         **options
-            As those of `batch`.
+            As in `batch`.
 
         Returns
         -------
@@ -442,7 +442,7 @@ class Dataset(Views):
         progress
             Show a progress bar.
         **options
-            As those of `batch`.
+            As in `batch`.
 
         Returns
         -------

@@ -59,7 +59,7 @@ class IterableDataset(Epoch[ArrayT]):
     drop_last, uneven, num_replicas, rank
         Of the batches of batch_size, as `BatchSampler` takes them.
     **options
-        As those of `Dataset.batch`, but for `device`: workers make batches on the host.
+        As in `Dataset.batch`, but for `device`: workers make batches on the host.
 
     Raises
     ------

@@ -90,7 +90,7 @@ class Loader(Epoch[ArrayT]):
     progress
         Show a progress bar.
     **options
-        As those of `Dataset.batch`.
+        As in `Dataset.batch`.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class BatchSampler(Sampler):
     shuffle
         Whether each seed and epoch gives another order of the rows.
     seed, drop_last, uneven, num_replicas, rank
-        As those of `Sampler`: the order, the last step, and the processes that share the rows.
+        As in `Sampler`: the order, the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class LengthBuckets(Sampler):
     shuffle
         Whether each seed and epoch gives another order of rows and batches.
     seed, drop_last, uneven, num_replicas, rank
-        As those of `Sampler`: the order, the last step, and the processes that share the rows.
+        As in `Sampler`: the order, the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -199,11 +199,11 @@ class TokenBudget(Sampler):
         How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
         `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
     shuffle, seed
-        As those of `LengthBuckets`.
+        As in `LengthBuckets`.
     drop_last
         Same as uneven="drop": no batch is dropped for being small.
     uneven, num_replicas, rank
-        As those of `LengthBuckets`.
+        As in `LengthBuckets`.
 
     Raises
     ------

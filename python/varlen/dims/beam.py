@@ -91,28 +91,28 @@ class Beam:
         Parameters
         ----------
         scores
-            Of each way: over the batch, this beam and the classes; where it lacks this beam, all hypotheses
-            are one.
+            The score of each continuation: over the batch, this beam and the classes. Scores that lack this
+            beam apply to all hypotheses.
         axis
             The classes.
         k
-            How many are kept, or the Dim that counts them.
+            The number to keep, or the Dim that counts them.
         name
             What messages call the new beam.
 
         Returns
         -------
         Beam
-            With this one as its parent.
+            The next beam, with this one as its parent.
         Data
-            The class of each: int64 over the batch and the new dim.
+            The class that each hypothesis appends: int64 over the batch and the new dim.
 
         Raises
         ------
         ValueError
-            The scores lack this beam; there are fewer ways than k.
+            The scores lack this beam, or there are fewer continuations than k.
         IndexError
-            A dim of classes that is not there.
+            The scores have no such dim.
 
         Examples
         --------
@@ -132,12 +132,14 @@ class Beam:
         Parameters
         ----------
         state
-            Over the dim of the parent, and any others; without it the state is that of all.
+            Values over the dim of the parent, and any others. A state that lacks the parent's dim is shared
+            by all hypotheses.
 
         Returns
         -------
         Data
-            Over this dim in the place of the parent's. Sequences that differ in length are taken whole.
+            The state over this beam's dim instead of the parent's. Whole sequences move, whatever their
+            lengths.
 
         Raises
         ------
@@ -171,15 +173,15 @@ class Beam:
         choices
             One Data for each step, the first step first, over the batch and the dim of the beam of that step.
         eos
-            The class at which a hypothesis ends, itself left out; without it all are as long as there are
+            The class that ends a hypothesis; the result leaves it out. By default each hypothesis has all
             steps.
         out_dim
-            The Dim of the steps; "steps" if nothing is said.
+            The Dim of the steps. By default a new one, "steps".
 
         Returns
         -------
         Data
-            Over the dims of `scores`, then the steps, with lengths over these.
+            The choices over the dims of `scores`, then the steps, whose lengths depend on these dims.
 
         Raises
         ------

@@ -27,16 +27,16 @@ def SpatialDim(
     name
         The name.
     size
-        An int, or lengths as `Dim` takes them; None where they come later, by `Dim.bind`.
+        An int, or lengths as `Dim` takes them. None leaves it open, for `Dim.bind`.
     over
-        The dims that the lengths are over; the batch for lengths of one axis.
+        The dims that the lengths depend on. By default the batch, for lengths of one axis.
     vocab
         A Vocabulary or its labels.
 
     Returns
     -------
     Dim
-        A new one.
+        A new Dim, equal to no other.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def FeatureDim(
     name
         The name.
     size
-        How many there are; None where the vocabulary says it.
+        The number of features; None takes it from the vocabulary.
     vocab
         A Vocabulary or its labels.
 
     Returns
     -------
     Dim
-        A new one.
+        A new Dim, equal to no other.
 
     Examples
     --------

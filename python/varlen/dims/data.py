@@ -67,19 +67,20 @@ def _binary(name: str, plain: _Operation, swap: bool = False) -> Any:
 class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
     """An array or a tensor whose axes have names and lengths, stored without padding.
 
-    Valid positions lie end to end as rows, those of the dim that comes first slowest; dims of one size behind
-    the last one whose lengths differ are axes of a row. What a dim is over comes before it. Operations go by
-    dims and never by the order of axes: operands line up, what lacks a dim is repeated, and no mask is needed
-    as there is nothing to be masked.
+    Valid positions lie end to end as rows, in row-major order of the dims. Dims of a fixed size after the
+    last ragged one are axes of a row. A dim comes after the dims that its lengths depend on. Operations match
+    axes by dim, never by position: operands line up, and one that lacks a dim is repeated over it. Nothing
+    needs a mask, because there is no padding.
 
     Parameters
     ----------
     values
-        An array or a tensor of the valid values: (positions of the dims up to the last ragged one, sizes of
-        those behind it); of dims without ragged ones (size, size, ...). Shared, not copied.
+        An array or a tensor of the valid values, which is shared, not copied. Its shape is (number of valid
+        positions of all dims up to the last ragged one, sizes of the later dims); without ragged dims (size,
+        size, ...).
     dims
         A Dim for each axis, in the order in which the values lie. Dims without lengths are bound: the batch
-        as those of other dims say, others to the size of their axis.
+        by the lengths of other dims, any other to the size of its axis.
     name
         The name in messages.
     dtype
@@ -87,21 +88,21 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
     sparse_dim
         The Dim that integers are positions of: classes, words of a vocabulary.
     feature_dim, time_dim
-        Which of the dims "F" and "T" stand for, where there could be several.
+        The dims that "F" and "T" stand for, if there could be several.
     beam
         The `Beam` that values belong to.
     available_for_inference
-        False for what only training has, as labels.
+        False for data that only training has, such as labels.
 
     Raises
     ------
     ValueError
-        An array of another shape than the dims have, a dim twice, dims without lengths, an integer that
-        sparse_dim does not have.
+        The shape of the array differs from the dims', a dim appears twice or has no lengths, or an integer is
+        no position of sparse_dim.
     LengthMismatchError
-        Lengths that differ where they have to be the same.
+        Lengths differ that must be equal.
     TypeError
-        What are no dims; values with a sparse_dim that are no integers.
+        Something in `dims` is not a Dim, or values with a sparse_dim are not integers.
 
     Notes
     -----
@@ -171,12 +172,12 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         key
             One of its keys.
         dims
-            One for the rows and one for each level.
+            A Dim for the rows, and one for each level.
 
         Returns
         -------
         Data
-            Of the same values.
+            The same values over dims.
 
         Raises
         ------
@@ -232,7 +233,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         Dim
-            One of `dims`.
+            The dim in `self.dims` that fits.
 
         Raises
         ------
@@ -264,14 +265,14 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         list of Dim
-            In the order of `dims`, or in that of the sequence.
+            The dims in the order of `self.dims`; for a sequence of axes, in its order.
 
         Raises
         ------
         IndexError
             One is not there.
         AmbiguousAxisError
-            Words that should fit one dim fit several.
+            A description of one dim fits several.
 
         Examples
         --------
@@ -294,7 +295,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         numpy.ndarray
-            In the shape of the dims that it is over; () for one number.
+            One axis for each dim that the lengths depend on; of shape () for a fixed size.
 
         Examples
         --------
@@ -313,7 +314,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         Data
-            Of the valid values alone.
+            The valid values alone.
 
         Examples
         --------
@@ -329,14 +330,14 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         value
-            What the padding becomes.
+            The new value of the padding.
         dims
-            Taken for the sake of code that names them: padding is never read in any dim.
+            Accepted for compatibility, and ignored: padding is never read in any dim.
 
         Returns
         -------
         Data
-            In the storage that it has.
+            The same data, still in padded storage if it was.
 
         Examples
         --------
@@ -355,7 +356,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         Data
-            Itself where it has arrays.
+            This Data, if it already holds arrays.
 
         Examples
         --------
@@ -375,7 +376,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         Data
-            Itself where it has tensors.
+            This Data, if it already holds tensors.
 
         Examples
         --------
@@ -437,8 +438,8 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         expected
-            A set or a list of dims; `OptionalDim(dim)` may be missing, `ImplicitDim(dim)` is no axis, but
-            what lengths or `sparse_dim` belong to.
+            A set or a list of dims. `OptionalDim(dim)` may be missing. `ImplicitDim(dim)` is not an axis, but
+            a dim that lengths depend on, or the `sparse_dim`.
         allow_missing_implicit
             Whether implicit dims need not be named.
 
@@ -450,7 +451,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Raises
         ------
         OutShapeError
-            A dim is missing, or not expected; both shapes are in the text.
+            A dim is missing, or was not expected; the message shows both shapes.
 
         Examples
         --------
@@ -476,7 +477,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         Data
-            Of the same values, which are shared.
+            A Data that shares the values.
 
         Examples
         --------
@@ -493,12 +494,13 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         dtype
-            Of NumPy or torch, or its name, for arrays and for tensors.
+            A dtype of NumPy or torch, or its name; each works for arrays and tensors.
 
         Returns
         -------
         Data
-            Over the same dims. Numbers are converted as NumPy and torch do it: floats are cut to integers.
+            The converted values, over the same dims. Numbers are converted as in NumPy and torch: floats are
+            cut to integers.
 
         Examples
         --------
@@ -534,7 +536,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Returns
         -------
         int, float, bool or complex
-            As Python has it.
+            The value as a Python number.
 
         Examples
         --------
@@ -550,19 +552,19 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         function
-            Takes an array or a tensor of any shape, gives one of the same shape.
+            Takes an array or a tensor of any shape, and returns one of the same shape.
         *args, **kwargs
-            More arguments of it.
+            Further arguments of `function`.
 
         Returns
         -------
         Data
-            Over the same dims.
+            The results, over the same dims.
 
         Raises
         ------
         ValueError
-            It gave another shape.
+            The function returned another shape.
 
         Examples
         --------

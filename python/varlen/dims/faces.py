@@ -39,8 +39,8 @@ class DeclaredMethods(Generic[ArrayT]):
         rows
             Lists of numbers, arrays or tensors.
         dims
-            A Dim for each level, the outermost first. Those without lengths are bound to those of the lists,
-            over the dims before them that have no fixed size; those with lengths are checked.
+            A Dim for each level, the outermost first. Those without lengths get the lengths of the lists,
+            which depend on the earlier dims without a fixed size; those with lengths are checked.
         **facts
             `name`, `dtype`, `sparse_dim`, `feature_dim`, `time_dim`, `beam`, `available_for_inference`, as
             `Data` takes them.
@@ -48,14 +48,14 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Dims of one size lie behind those whose lengths differ.
+            The values of the lists. Dims of fixed size come after those whose lengths differ.
 
         Raises
         ------
         ValueError
-            Lists that are nested deeper or less deep.
+            The lists are nested deeper or less deep.
         LengthMismatchError
-            Other lengths than a dim has, naming the row.
+            Lengths differ from those of a dim; the message names the row.
 
         Examples
         --------
@@ -77,11 +77,11 @@ class DeclaredMethods(Generic[ArrayT]):
         block
             An array or a tensor.
         dims
-            A Dim for each axis; those whose lengths differ are bound to them.
+            A Dim for each axis, with lengths unless its size is fixed.
         side
-            "right", or "left" where the rows of each dim end together.
+            The side of the padding: "right" or "left".
         **facts
-            As those of `from_list`.
+            As in `from_list`.
 
         Returns
         -------
@@ -91,16 +91,16 @@ class DeclaredMethods(Generic[ArrayT]):
         Raises
         ------
         ValueError
-            Another number of axes, a dim without lengths.
+            The block has another number of axes, or a dim has no lengths.
         LengthMismatchError
-            An axis that is shorter than a dim.
+            An axis is shorter than its dim.
 
         Examples
         --------
         >>> time = vl.Dim("time", lengths=[2, 1])
         >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).to_list()
         Traceback (most recent call last):
-        ValueError: a dim comes before what it is over: [time(1 to 2), batch(2)]
+        ValueError: a dim must come after the dims that its lengths depend on: [time(1 to 2), batch(2)]
         >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).batch_major().to_list()
         [[3, 1], [4]]
         """
@@ -113,12 +113,12 @@ class DeclaredMethods(Generic[ArrayT]):
         Parameters
         ----------
         values, dims, **facts
-            As those of `Data`.
+            As in `Data`.
 
         Returns
         -------
         Data
-            Of these values.
+            These values over dims.
 
         Examples
         --------
@@ -138,21 +138,21 @@ class DeclaredMethods(Generic[ArrayT]):
         ragged
             A `Ragged`, whose values and levels are shared.
         dims
-            Those without lengths are bound to the levels.
+            A Dim for each axis. Those without lengths get those of the levels.
         **facts
-            As those of `from_list`.
+            As in `from_list`.
 
         Returns
         -------
         Data
-            Of the same values.
+            The same values.
 
         Raises
         ------
         ValueError
-            Another number of dims.
+            The number of dims differs from the axes.
         LengthMismatchError
-            Other lengths than a dim has, naming the row.
+            Lengths differ from those of a dim; the message names the row.
 
         Examples
         --------
@@ -172,10 +172,10 @@ class DeclaredMethods(Generic[ArrayT]):
         array
             A `xarray.DataArray`.
         dims
-            Dims for axes of their names. Other axes get new dims: of the lengths that a coordinate
-            "NAME_lengths" tells, else of their size; labels of strings are their vocabulary.
+            Dims for the axes of their names. Other axes get new dims, whose lengths come from a coordinate
+            "NAME_lengths", else from the size; string labels become their vocabulary.
         **facts
-            As those of `from_list`.
+            As in `from_list`.
 
         Returns
         -------
@@ -185,9 +185,9 @@ class DeclaredMethods(Generic[ArrayT]):
         Raises
         ------
         ValueError
-            A dim that names no axis.
+            A dim names no axis.
         LengthMismatchError
-            An axis that is shorter than a dim.
+            An axis is shorter than its dim.
 
         Examples
         --------
@@ -206,19 +206,19 @@ class DeclaredMethods(Generic[ArrayT]):
         Parameters
         ----------
         fill
-            What stands where there is nothing; by default NaN, the class "[PAD]" of a vocabulary, else 0.
+            The value of the padding. By default NaN for floats, the class "[PAD]" of a vocabulary, else 0.
 
         Returns
         -------
         xarray.DataArray
-            Its dims have the names of these.
+            A DataArray, whose axes have the names of the dims.
 
         Raises
         ------
         ImportError
             xarray is not installed.
         ValueError
-            Two dims of one name.
+            Two dims have the same name.
 
         Examples
         --------
@@ -239,7 +239,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         list
-            A number of a Data without dims.
+            The lists; for a Data without dims, the number.
 
         Examples
         --------
@@ -259,18 +259,18 @@ class DeclaredMethods(Generic[ArrayT]):
         Parameters
         ----------
         order
-            All dims, in the order of the axes; that of `dims` if nothing is said.
+            All dims, in the order of the axes. By default the order of `dims`.
         fill
-            The fill value; by default the class "[PAD]" of a vocabulary, else 0.
+            The fill value. By default the class "[PAD]" of a vocabulary, else 0.
         side
-            "right", or "left" where the rows of each dim end together.
+            The side of the padding: "right" or "left".
         out
-            An array of the shape and dtype, C-contiguous: filled and given back.
+            A C-contiguous array of the result's shape and dtype, which is filled and returned.
 
         Returns
         -------
         numpy.ndarray or torch.Tensor
-            A dim whose lengths differ is as long as the longest.
+            The rectangle. A dim whose lengths differ becomes as long as the longest.
 
         Examples
         --------
@@ -290,12 +290,13 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Ragged
-            The dims in their order, those of one size too up to the last whose lengths differ.
+            A Ragged with a level for each dim after the first, up to the last whose lengths differ.
 
         Raises
         ------
         ValueError
-            There is no dim behind the first whose lengths differ, or it comes before what it is over.
+            No dim after the first has different lengths, or a dim comes before one that its lengths depend
+            on.
 
         Examples
         --------
@@ -316,7 +317,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Bools in padded storage.
+            The mask, in padded storage.
 
         Examples
         --------
@@ -333,14 +334,14 @@ class DeclaredMethods(Generic[ArrayT]):
         Parameters
         ----------
         fill
-            The fill value; by default the class "[PAD]" of a vocabulary, else 0.
+            The fill value. By default the class "[PAD]" of a vocabulary, else 0.
         side
-            "right" or "left".
+            The side of the padding: "right" or "left".
 
         Returns
         -------
         Data
-            Whatever is done to it gives packed storage.
+            The same data in padded storage. Operations on it return packed storage.
 
         Examples
         --------
@@ -357,12 +358,12 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Of the same values, which are shared.
+            A Data that shares the values.
 
         Raises
         ------
         TypeError
-            Arrays of NumPy, which have no gradients.
+            The values are a NumPy array, which has no gradients.
 
         Examples
         --------
@@ -384,12 +385,12 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Of the same values.
+            The same values.
 
         Raises
         ------
         ValueError
-            Dims that are missing, or twice.
+            A dim is missing, or appears twice.
 
         Examples
         --------
@@ -406,7 +407,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Of the same values.
+            The same values.
 
         Examples
         --------
@@ -423,7 +424,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Of the same values.
+            The same values.
 
         Examples
         --------
@@ -440,19 +441,19 @@ class DeclaredMethods(Generic[ArrayT]):
         Parameters
         ----------
         dims
-            All of its dims, and more.
+            All dims of this Data, and any others.
         expand
-            Whether those that it lacks are added; else they are left out.
+            If True, dims that it lacks are added; otherwise they are left out.
 
         Returns
         -------
         Data
-            Its dims in that order.
+            The values, with the dims in this order.
 
         Raises
         ------
         ValueError
-            It has a dim that is not given.
+            `dims` lacks a dim of this Data.
 
         Examples
         --------
@@ -469,14 +470,14 @@ class DeclaredMethods(Generic[ArrayT]):
         Parameters
         ----------
         old
-            A dim that it has, or words for it.
+            A dim of this Data, or words for it.
         new
-            A dim of the same lengths, or one without, which gets them.
+            A dim of the same lengths, or one without lengths, which gets them.
 
         Returns
         -------
         Data
-            Of the same values.
+            The same values.
 
         Raises
         ------
@@ -514,7 +515,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -551,7 +552,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -590,7 +591,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -624,7 +625,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -658,7 +659,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -692,7 +693,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -726,7 +727,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -760,7 +761,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -794,7 +795,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -828,7 +829,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -862,7 +863,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -896,7 +897,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -930,7 +931,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -964,7 +965,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------
@@ -998,7 +999,7 @@ class DeclaredMethods(Generic[ArrayT]):
         Returns
         -------
         Data
-            Over the dims that stay.
+            The results, over the remaining dims.
 
         Raises
         ------

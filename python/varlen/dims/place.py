@@ -64,7 +64,8 @@ def in_order(data: Data[Any]) -> Data[Any]:
     if data._order is None:
         return data
     if Shape.arranged(data.dims) != tuple(range(data._shape.rank)):
-        raise value_error("", f"a dim comes before what it is over: {describe(data.dims)}")
+        text = "a dim must come after the dims that its lengths depend on"
+        raise value_error("", f"{text}: {describe(data.dims)}")
     target = Shape(data.dims)
     result = data._like(move(data, target))
     result._shape, result._order = target, None

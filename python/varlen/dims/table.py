@@ -24,8 +24,8 @@ _SORTS = {"quotient": (2, 3), "sum": (1, 2), "product": (1, 2), "multiple": (2,)
 def write_dims(dims: Iterable[Dim]) -> str:
     """Write dims as JSON, for a file's metadata.
 
-    Dims that share parts, or lengths, do so in the text as well. A name has an id of its own, that no other
-    name of any process has: dims of two files are equal where they were made of the same names.
+    Dims that share parts or lengths share them in the text too. Each name has an id that is unique across
+    processes, so dims that come from the same Dim are equal across files.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def write_dims(dims: Iterable[Dim]) -> str:
     Returns
     -------
     str
-        What `read_dims` reads. A dim whose lengths lie on a device is waited for.
+        JSON for `read_dims`. Lengths on a device are waited for.
 
     Examples
     --------
@@ -70,15 +70,15 @@ def read_dims(text: str) -> list[Dim]:
     Returns
     -------
     list of Dim
-        In their order. They are equal to those that were written, where these are still in use, and to those
-        that are read from other files. Lengths that were one Level are one again.
+        The dims in their order. They equal the ones that were written, if these are still in use, and the
+        ones read from other files. Lengths that shared a Level share it again.
 
     Raises
     ------
     TypeError
-        Something else than a str.
+        The text is not a str.
     ValueError
-        A text that is no table of dims, or a name that is in use with another size or kind.
+        The text is not a table of dims, or a name is in use with another size or kind.
 
     Examples
     --------

@@ -16,20 +16,20 @@ class Vocabulary:
     Parameters
     ----------
     labels
-        One string a class.
+        A string for each class.
     unknown
-        The class that labels outside of the vocabulary have; None where there is none.
+        The class of labels outside the vocabulary; None if there is none.
     bos, eos
-        The classes at the beginning and the end of a sequence; None where there are none.
+        The classes that begin and end a sequence; None if there are none.
 
     Raises
     ------
     TypeError
-        Labels that are no strings.
+        A label is not a string.
     ValueError
-        A label that stands twice.
+        A label appears twice.
     IndexError
-        A special class that there is no label for.
+        A special class has no label.
 
     Examples
     --------

@@ -131,7 +131,7 @@ def backprop_attention_pool(
     Raises
     ------
     TypeError, ValueError
-        As those of `attention_pool`; a dY of another shape than that gives.
+        As in `attention_pool`; a dY of another shape than that gives.
 
     Examples
     --------

@@ -131,7 +131,7 @@ def backprop_ctc_loss(
     Raises
     ------
     TypeError, ValueError, IndexError
-        As those of `ctc_loss`; a d that is not one number for each sequence.
+        As in `ctc_loss`; a d that is not one number for each sequence.
 
     Notes
     -----

@@ -66,7 +66,7 @@ def gather_dense(
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     padding_side, fill, max_len, truncate, dtype, pad_to_multiple_of, max_bytes
-        As those of `to_dense`.
+        As in `to_dense`.
     positions
         Return the place of each row in its sequence too, on the innermost axis, and 0 where no row is.
 

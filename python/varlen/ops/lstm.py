@@ -72,7 +72,7 @@ def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: A
     Parameters
     ----------
     params, H0, C0, X, size_at_t
-        As those of `lstm_forward_training`.
+        As in `lstm_forward_training`.
 
     Returns
     -------

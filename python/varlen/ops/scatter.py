@@ -111,7 +111,7 @@ def backprop_gather_add(
     IndexError
         An index that is no row of the table; its place is named.
     TypeError, ValueError
-        As those of `gather_add`; another number of rows than indices have.
+        As in `gather_add`; another number of rows than indices have.
 
     Notes
     -----

@@ -77,7 +77,7 @@ def shift(
     Parameters
     ----------
     X, lengths, level, out
-        As those of `reverse`.
+        As in `reverse`.
     by
         How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers, one
         for each sequence. It may exceed the length.
@@ -117,11 +117,11 @@ def roll(
     Parameters
     ----------
     X, lengths
-        As those of `reverse`.
+        As in `reverse`.
     by
-        As that of `shift`.
+        As in `shift`.
     level, out
-        As those of `reverse`.
+        As in `reverse`.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def backprop_roll(
     Parameters
     ----------
     dY, lengths, by, level, out
-        As those of `backprop_shift`.
+        As in `backprop_shift`.
 
     Returns
     -------

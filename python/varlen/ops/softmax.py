@@ -80,11 +80,11 @@ def backprop_log_softmax(
     Parameters
     ----------
     dY
-        As those of `backprop_softmax`.
+        As in `backprop_softmax`.
     Y
         What `log_softmax` gave, of the shape and dtype of dY.
     lengths, axis, level, temperature, out
-        As those of `backprop_softmax`.
+        As in `backprop_softmax`.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def backprop_log_softmax(
     Raises
     ------
     TypeError, ValueError
-        As those of `backprop_softmax`.
+        As in `backprop_softmax`.
 
     Examples
     --------

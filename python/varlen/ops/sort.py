@@ -122,7 +122,7 @@ def argsort(
     Parameters
     ----------
     X, lengths, axis, level, descending
-        As those of `sort`.
+        As in `sort`.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def argsort(
     Raises
     ------
     TypeError, ValueError
-        As those of `sort`.
+        As in `sort`.
 
     Examples
     --------
@@ -181,11 +181,11 @@ def topk(
     Parameters
     ----------
     X, lengths
-        As those of `sort`.
+        As in `sort`.
     k
         The number to keep, at least 1; a shorter sequence keeps all.
     level
-        As those of `sort`.
+        As in `sort`.
     largest
         True for the largest numbers, largest first; False for the smallest, smallest first.
     dense
@@ -205,7 +205,7 @@ def topk(
     Raises
     ------
     TypeError, ValueError
-        As those of `sort`; a k below 1, a fill that the dtype cannot hold.
+        As in `sort`; a k below 1, a fill that the dtype cannot hold.
 
     See Also
     --------
@@ -299,7 +299,7 @@ def unique(
     X
         (T,) numbers or bools, an array or a tensor, or a `Ragged` of such.
     lengths, level
-        As those of `sort`.
+        As in `sort`.
     inverse
         Also give which of its sequence's distinct numbers each row is.
     counts
@@ -318,9 +318,9 @@ def unique(
     Raises
     ------
     TypeError
-        As those of `sort`.
+        As in `sort`.
     ValueError
-        As those of `sort`; values of more dimensions than one.
+        As in `sort`; values of more dimensions than one.
 
     Examples
     --------
@@ -364,7 +364,7 @@ def rank(
     Parameters
     ----------
     X, lengths, level
-        As those of `sort`; the borders below the level stay.
+        As in `sort`; the borders below the level stay.
     method
         What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max") or
         the mean ("average") of those, or one that counts distinct numbers ("dense").
@@ -380,7 +380,7 @@ def rank(
     Raises
     ------
     TypeError, ValueError
-        As those of `sort`; another method.
+        As in `sort`; another method.
 
     Notes
     -----

@@ -332,7 +332,7 @@ class AxesBase:
         Parameters
         ----------
         name, spatial_only
-            As those of `get_axes_by_tag_name`.
+            As in `get_axes_by_tag_name`.
 
         Returns
         -------

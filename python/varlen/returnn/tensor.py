@@ -49,7 +49,7 @@ class Tensor(Axes, Data[Any]):
     Raises
     ------
     ValueError, TypeError, LengthMismatchError
-        As those of `Data.from_padded`.
+        As in `Data.from_padded`.
 
     Notes
     -----
@@ -322,7 +322,7 @@ class Template(Axes, DataSpec):
     Raises
     ------
     TypeError, ValueError
-        As those of `DataSpec`.
+        As in `DataSpec`.
 
     Notes
     -----
@@ -439,7 +439,7 @@ class Template(Axes, DataSpec):
         return self.copy_template(name)
 
     def verify_out_shape(self, out_shape: OutShape, allow_missing_implicit_dims: bool = True) -> Template:
-        """As that of `Tensor`.
+        """As in `Tensor`.
 
         Parameters
         ----------

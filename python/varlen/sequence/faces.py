@@ -54,7 +54,7 @@ def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT 
     Parameters
     ----------
     input, level
-        As those of `sequence_first_step`.
+        As in `sequence_first_step`.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT 
     Raises
     ------
     TypeError, IndexError
-        As those of `sequence_first_step`.
+        As in `sequence_first_step`.
 
     Notes
     -----
@@ -112,7 +112,7 @@ def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> 
     Parameters
     ----------
     dY, input, level
-        As those of `backprop_sequence_first_step`.
+        As in `backprop_sequence_first_step`.
 
     Returns
     -------

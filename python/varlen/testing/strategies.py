@@ -138,7 +138,7 @@ def levels(depth: int = 1, max_rows: int = 6, max_length: int = 5) -> SearchStra
     depth
         How many levels there are.
     max_rows, max_length
-        As those of `lengths`, for the outermost level; `max_length` holds for the others too.
+        As in `lengths`, for the outermost level; `max_length` holds for the others too.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def raggeds(
     depth
         How many levels there are; None for 1 to 3.
     dtype, trailing
-        As those of `rows`.
+        As in `rows`.
 
     Returns
     -------

@@ -186,7 +186,7 @@ def dims_of(
     Parameters
     ----------
     letters
-        As those of `SHAPES`; a dim's letter stands behind those that it is over.
+        As in `SHAPES`; a dim's letter stands behind those that it is over.
     max_rows
         The most rows of the batch.
     longest
@@ -266,13 +266,13 @@ def samples(
     Parameters
     ----------
     dtype
-        As those of `values`.
+        As in `values`.
     shapes
         Letters of dims to choose from.
     ordered
         True where the dims stand in the order of the letters.
     finite
-        As those of `values`.
+        As in `values`.
     min_size
         The smallest size of static dims.
 
@@ -311,7 +311,7 @@ def other_over(
     letters
         Dims that may be in it, of those that the sample has; which ones is drawn.
     dtype, finite
-        As those of `values`.
+        As in `values`.
 
     Returns
     -------

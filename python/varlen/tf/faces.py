@@ -78,7 +78,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            As that of `from_row_splits`.
+            As in `from_row_splits`.
         row_lengths
             (n,) integers of 0 or more, which add up to the number of items.
         name, validate
@@ -118,7 +118,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            As that of `from_row_splits`.
+            As in `from_row_splits`.
         row_limits
             (n,) integers, none below the one before it; the last is the number of items.
         name, validate
@@ -158,7 +158,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            As that of `from_row_splits`.
+            As in `from_row_splits`.
         value_rowids
             (items,) integers of 0 or more, none below the one before it.
         nrows

@@ -56,7 +56,7 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Parameters
         ----------
         values
-            As that of `from_row_splits`.
+            As in `from_row_splits`.
         row_starts
             (n,) integers; the first is 0, and none is below the one before it.
         name, validate
@@ -119,7 +119,7 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Parameters
         ----------
         values
-            As that of `from_row_splits`.
+            As in `from_row_splits`.
         uniform_row_length
             How many items each row has, 0 or more.
         nrows

@@ -158,7 +158,7 @@ class CpuOps(Ops):
         Parameters
         ----------
         params, H0, C0, X, size_at_t
-            As those of `lstm_forward_training`.
+            As in `lstm_forward_training`.
 
         Returns
         -------

@@ -103,7 +103,7 @@ def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
     Parameters
     ----------
     name, **kwargs
-        As those of `get_ops`.
+        As in `get_ops`.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
     Raises
     ------
     ValueError, ImportError
-        As those of `get_ops`.
+        As in `get_ops`.
 
     Notes
     -----

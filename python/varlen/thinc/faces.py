@@ -59,7 +59,7 @@ class DeclaredOps:
         Parameters
         ----------
         X, lengths
-            As those of `reduce_sum`.
+            As in `reduce_sum`.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class DeclaredOps:
         Raises
         ------
         ValueError, IndexError
-            As those of `reduce_sum`.
+            As in `reduce_sum`.
 
         Notes
         -----
@@ -168,7 +168,7 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            As those of `backprop_reduce_sum`.
+            As in `backprop_reduce_sum`.
 
         Notes
         -----

@@ -81,7 +81,7 @@ def PyTorchLSTM(nO: int, nI: int, *, bi: bool = False, depth: int = 1, dropout: 
     Parameters
     ----------
     nO, nI, bi, depth, dropout
-        As those of `LSTM`; `noop` where the depth is 0.
+        As in `LSTM`; `noop` where the depth is 0.
 
     Returns
     -------

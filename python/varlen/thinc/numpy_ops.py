@@ -148,11 +148,11 @@ class NumpyOps(CpuOps):
         Parameters
         ----------
         size
-            As those of `minibatch`.
+            As in `minibatch`.
         sequence, *others
             Ragged, Padded, Pairs, arrays, lists or tuples, all with as many items.
         shuffle, buffer
-            As those of `minibatch`.
+            As in `minibatch`.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class NumpyOps(CpuOps):
         Raises
         ------
         ValueError
-            As those of `minibatch`; other numbers of items.
+            As in `minibatch`; other numbers of items.
 
         Notes
         -----

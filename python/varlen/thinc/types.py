@@ -42,7 +42,7 @@ class Ragged(types.Ragged[ArrayT]):
     Parameters
     ----------
     values, lengths, data, offsets, levels
-        As those of `varlen.Ragged`.
+        As in `varlen.Ragged`.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class Padded(types.Padded[ArrayT]):
     Parameters
     ----------
     data, size_at_t, lengths, indices
-        As those of `varlen.Padded`.
+        As in `varlen.Padded`.
 
     Examples
     --------

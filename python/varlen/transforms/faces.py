@@ -24,7 +24,7 @@ def reduce_sum(*, empty: Any = 0) -> Layer:
     Parameters
     ----------
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error for it.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def reduce_mean(*, empty: Any = 0) -> Layer:
     Parameters
     ----------
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error for it.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def reduce_max(*, empty: Any = None) -> Layer:
     Parameters
     ----------
     empty
-        What a sequence without rows gives; None, the default, refuses such a sequence.
+        The result for a sequence without rows; None, the default, raises an error for it.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def reduce_first(*, empty: Any = None) -> Layer:
     Parameters
     ----------
     empty
-        What a sequence without rows gives, a number or a row; None, the default, refuses such a sequence.
+        The result for a sequence without rows, a number or a row; None, the default, raises an error for it.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def reduce_last(*, empty: Any = None) -> Layer:
     Parameters
     ----------
     empty
-        What a sequence without rows gives, a number or a row; None, the default, refuses such a sequence.
+        The result for a sequence without rows, a number or a row; None, the default, raises an error for it.
 
     Returns
     -------
@@ -268,20 +268,20 @@ def with_array(layer: Any, pad: int=0) -> Layer | Any:
     layer
         Anything that `as_layer` takes.
     pad
-        With lists alone: so many rows of zeros stand before each array that has rows, and behind the last, so
-        that windows of neighbours do not reach into another sequence.
+        For lists alone: the number of zero rows before each array that has rows, and after the last, so that
+        windows of neighbours do not reach into another sequence.
 
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
     TypeError
         X is no container of rows, or the layer gives no array.
     ValueError
-        The layer gives another number of rows, or a gradient does not fit the result.
+        The layer returns another number of rows, or a gradient does not fit the result.
 
     Notes
     -----
@@ -309,17 +309,17 @@ def with_array2d(layer: Any, pad: int=0) -> Layer | Any:
     layer
         Anything that `as_layer` takes.
     pad
-        As that of `with_array`.
+        As in `with_array`.
 
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
     TypeError, ValueError
-        As those of `with_array`, when it is called.
+        As in `with_array`, when it is called.
 
     Notes
     -----
@@ -349,7 +349,7 @@ def with_padded(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
@@ -385,7 +385,7 @@ def with_ragged(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
@@ -420,7 +420,7 @@ def with_list(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
@@ -457,14 +457,14 @@ def with_flatten(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
     TypeError
         X is not a list, or the layer gives neither a list nor an array.
     ValueError
-        Items beside lists; another number of results than of items; a gradient that nests differently.
+        Items stand beside lists, the numbers of results and items differ, or a gradient nests differently.
 
     Notes
     -----
@@ -485,14 +485,14 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
     Parameters
     ----------
     idx
-        A place; negatives count from the end.
+        The position of the item; a negative one counts from the end.
     layer
         Anything that `as_layer` takes.
 
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
@@ -524,7 +524,7 @@ def with_reshape(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
@@ -557,14 +557,14 @@ def map_list(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------
     TypeError
         X or a gradient is not a list or tuple.
     ValueError
-        A gradient with another number of items than the result.
+        A gradient has another number of items than the result.
 
     Notes
     -----
@@ -592,7 +592,7 @@ def concatenate(*layers: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where one of the layers is one.
+        The layer; a Thinc Model if one of `layers` is one.
 
     Raises
     ------
@@ -629,7 +629,7 @@ def add(*layers: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where one of the layers is one.
+        The layer; a Thinc Model if one of `layers` is one.
 
     Raises
     ------
@@ -661,7 +661,7 @@ def residual(layer: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where the layer is one.
+        The layer; a Thinc Model if `layer` is one.
 
     Raises
     ------

@@ -816,7 +816,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         level
             The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         exclusive
-            Leave out the row itself: the first row is the lowest number of the dtype, -inf of floats.
+            Leave out the row itself: the first row is the lowest number of the dtype, -inf for floats.
         reverse
             Run from the last row of each sequence to the first.
 
@@ -855,7 +855,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         level
             The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         exclusive
-            Leave out the row itself: the first row is the highest number of the dtype, inf of floats.
+            Leave out the row itself: the first row is the highest number of the dtype, inf for floats.
         reverse
             Run from the last row of each sequence to the first.
 
@@ -972,12 +972,12 @@ class VerbMethods(RaggedBase[ArrayT]):
         Returns
         -------
         (n, ...) or (n, heads, ...) array or tensor, or Ragged of the levels above
-            Zeros for a sequence without rows.
+            The weighted sums; zeros for a sequence without rows.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            As those of `ops.attention_pool`.
+            As in `ops.attention_pool`.
 
         Examples
         --------
@@ -992,14 +992,14 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         n
-            How often; a sequence loses n rows, or all.
+            The number of times; a sequence loses n rows, or all.
         level
-            The level inside whose sequences it happens; -1 is the innermost.
+            The level whose sequences are differenced; -1 is the innermost.
 
         Returns
         -------
         Ragged
-            Fewer rows of the same dtype: bools are compared, unsigned integers go round. Watched by autograd.
+            The differences, of the same dtype: bools are compared, unsigned integers wrap. Autograd follows.
 
         Raises
         ------
@@ -1024,7 +1024,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         minlength, weights, level
-            As those of `ops.bincount`.
+            As in `ops.bincount`.
 
         Returns
         -------
@@ -1035,7 +1035,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError, ValueError
-            As those of `ops.bincount`.
+            As in `ops.bincount`.
 
         Notes
         -----
@@ -1059,17 +1059,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         v, side, level
-            As those of `ops.searchsorted`.
+            As in `ops.searchsorted`.
 
         Returns
         -------
         array, tensor or Ragged
-            As v: places inside the sequences, int64, from 0 to their lengths.
+            Positions inside the sequences, int64, from 0 to the length, in the form of `v`.
 
         Raises
         ------
         ValueError
-            Another side; another number of sequences; rows of several.
+            The side is unknown, `v` has another number of sequences, or rows hold several numbers.
 
         Notes
         -----
@@ -1092,17 +1092,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         width, level
-            As those of `ops.sliding_window`.
+            As in `ops.sliding_window`.
 
         Returns
         -------
         Ragged
-            Rows (width, ...) of the same dtype. Watched by autograd.
+            Windows: rows (width, ...) of the same dtype. Autograd follows.
 
         Raises
         ------
         ValueError
-            A width below 1, or a result beyond half of the machine's memory.
+            The width is below 1, or the result exceeds half of the machine's memory.
         IndexError
             There is no such level.
 
@@ -1117,22 +1117,22 @@ class VerbMethods(RaggedBase[ArrayT]):
     def broadcast_rows(self, rows: SequencesLike, *, level: int = -1) -> Self:
         """Repeat one row per sequence for all values below it: a Ragged that nests like this one.
 
-        What operators do with a Ragged of fewer levels, as a method.
+        Operators do the same with a Ragged of fewer levels.
 
         Parameters
         ----------
         rows, level
-            As those of `ops.broadcast_rows`.
+            As in `ops.broadcast_rows`.
 
         Returns
         -------
         Ragged
-            Nests as this one; values of the kind and dtype of the rows.
+            A Ragged that nests as this one, with values of the kind and dtype of the rows.
 
         Raises
         ------
         ValueError, IndexError
-            As those of `ops.broadcast_rows`.
+            As in `ops.broadcast_rows`.
 
         Examples
         --------
@@ -1154,7 +1154,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            With the same levels and dtype, each axis repeated.
+            The repeated contents, with as many levels and the same dtype.
 
         Raises
         ------
@@ -1181,18 +1181,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         indices, axis, batch_dims
-            As those of `ops.gather`.
+            As in `ops.gather`.
 
         Returns
         -------
         Ragged or array
-            The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array
-            where none of them is ragged.
+            The items taken: the axes before `axis`, those of `indices` after `batch_dims`, then those after
+            `axis`; an array if none of them is ragged.
 
         Raises
         ------
         TypeError, IndexError, ValueError
-            As those of `ops.gather`.
+            As in `ops.gather`.
 
         Notes
         -----
@@ -1218,17 +1218,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         mask, flatten
-            As those of `ops.boolean_mask`.
+            As in `ops.boolean_mask`.
 
         Returns
         -------
         Ragged or array
-            A Ragged of the same levels; with `flatten` an array, or a Ragged of the levels below the mask.
+            What the mask keeps, with as many levels; with `flatten` an array, or a Ragged of the levels below
+            the mask.
 
         Raises
         ------
         TypeError, ValueError
-            As those of `ops.boolean_mask`.
+            As in `ops.boolean_mask`.
 
         Examples
         --------
@@ -1246,7 +1247,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         default
-            The row: a number, or what broadcasts to one.
+            The row: a number, or an array that broadcasts to a row.
 
         Returns
         -------
@@ -1256,7 +1257,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            A default that the dtype cannot hold, or of another shape.
+            The dtype cannot hold `default`, or its shape does not fit.
 
         Notes
         -----
@@ -1281,12 +1282,13 @@ class VerbMethods(RaggedBase[ArrayT]):
             The level inside whose sequences numbers are sorted; levels below it are merged. -1 is the
             innermost.
         descending
-            The largest first; NaN stays last.
+            If True, the largest number comes first; NaN stays last.
 
         Returns
         -------
         Ragged
-            Of the same dtype. NaN comes last; equal numbers keep their order. Autograd follows.
+            The sorted rows, of the same dtype. NaN comes last; equal numbers keep their order. Autograd
+            follows.
 
         Raises
         ------
@@ -1311,18 +1313,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis, level, descending
-            As those of `ops.argsort`.
+            As in `ops.argsort`.
 
         Returns
         -------
         Ragged
-            int64 places along the axis that is sorted: inside the sequence, and for `axis=0` the numbers of
-            the sequences.
+            Positions along the sorted axis, int64: inside the sequence, or for `axis=0` the numbers of the
+            sequences.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            As those of `ops.argsort`.
+            As in `ops.argsort`.
 
         Examples
         --------
@@ -1351,26 +1353,26 @@ class VerbMethods(RaggedBase[ArrayT]):
         k
             The number to keep, at least 1; a shorter sequence keeps all.
         level
-            The level inside whose sequences they are found; levels below it are merged. -1 is the innermost.
+            The level whose sequences are searched; levels below it are merged. -1 is the innermost.
         largest
             True for the largest numbers, largest first; False for the smallest, smallest first.
         dense
-            Return rectangles, filled where a sequence is shorter.
+            If True, return rectangles, filled up where a sequence is shorter.
         fill
             The fill of the values; positions are filled with -1.
 
         Returns
         -------
         values, places : Ragged
-            Of the dtype of the values, and int64, with min(length, k) rows in each sequence. With `dense`
-            arrays (n, k, ...), or of several levels Ragged of those above with such rows.
+            The numbers and their positions (int64), min(length, k) rows in each sequence. With `dense` arrays
+            (n, k, ...); for several levels, Ragged of the levels above, with such rows.
 
         Raises
         ------
         TypeError
             The values are not numbers.
         ValueError
-            A k below 1, a fill that the dtype cannot hold.
+            k is below 1, or the dtype cannot hold `fill`.
         IndexError
             There is no such level.
 
@@ -1408,18 +1410,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         level, inverse, counts
-            As those of `ops.unique`.
+            As in `ops.unique`.
 
         Returns
         -------
         Ragged or tuple of Ragged
-            The numbers, as many in a sequence as it has distinct ones; then the inverse, int64, which nests
-            as this one; then the counts, int64, like the numbers. All NaN are one, which comes last.
+            The distinct numbers of each sequence; then, if asked for, the inverse (int64, nests as this one)
+            and the counts (int64, nest as the numbers). All NaN count as one, which comes last.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            As those of `ops.unique`.
+            As in `ops.unique`.
 
         Examples
         --------
@@ -1435,17 +1437,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         level, method, descending
-            As those of `ops.rank`.
+            As in `ops.rank`.
 
         Returns
         -------
         Ragged
-            Nests as this one: int64, float64 for "average". NaN are equal to each other and rank last.
+            The ranks, which nest as this one: int64, or float64 for "average". All NaN are equal, and rank
+            last.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            As those of `ops.rank`.
+            As in `ops.rank`.
 
         Examples
         --------
@@ -1461,17 +1464,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            As that of `ops.reverse`.
+            As in `ops.reverse`.
 
         Returns
         -------
         Ragged
-            Of the same lengths at the level; values of the same dtype.
+            The reversed contents, with the same lengths at the level and the same dtype.
 
         Raises
         ------
         IndexError
-            As those of `ops.reverse`.
+            As in `ops.reverse`.
 
         Examples
         --------
@@ -1487,17 +1490,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         by, level, fill
-            As those of `ops.shift`.
+            As in `ops.shift`.
 
         Returns
         -------
         Ragged
-            Of the same lengths at the level; values of the same dtype.
+            The shifted contents, with the same lengths at the level and the same dtype.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            As those of `ops.shift`.
+            As in `ops.shift`.
 
         Examples
         --------
@@ -1515,17 +1518,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         by, level
-            As those of `ops.roll`.
+            As in `ops.roll`.
 
         Returns
         -------
         Ragged
-            Of the same lengths at the level; values of the same dtype.
+            The shifted contents, with the same lengths at the level and the same dtype.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            As those of `ops.roll`.
+            As in `ops.roll`.
 
         Examples
         --------

@@ -220,7 +220,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         ragged
             The sequences.
         ties, fill, max_bytes
-            As those of `from_list`.
+            As in `from_list`.
 
         Returns
         -------

@@ -216,7 +216,7 @@ class Structure(RaggedBase[ArrayT]):
         Parameters
         ----------
         ties, fill, max_bytes
-            As those of `ops.ragged2padded`.
+            As in `ops.ragged2padded`.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            As those of `ops.ragged2padded`.
+            As in `ops.ragged2padded`.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class Structure(RaggedBase[ArrayT]):
         Parameters
         ----------
         level, order
-            As those of `ops.pack`.
+            As in `ops.pack`.
 
         Returns
         -------
@@ -254,7 +254,7 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         IndexError, ValueError
-            As those of `ops.pack`.
+            As in `ops.pack`.
 
         Examples
         --------

@@ -500,7 +500,7 @@ def test_order_of_dims_is_how_it_is_shown_alone():
     assert x.time_major().dims == (TIME, BATCH, MODEL)
     with pytest.raises(ValueError, match=r"order: 'model' of .* is missing"):
         x.transpose([BATCH, TIME])
-    with pytest.raises(ValueError, match="a dim comes before what it is over"):
+    with pytest.raises(ValueError, match="a dim must come after the dims that its lengths depend on"):
         x.time_major().to_list()
 
 

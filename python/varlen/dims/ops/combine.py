@@ -112,14 +112,14 @@ def combine(
     Returns
     -------
     Data
-        Over the dims of all.
+        The result, over the dims of all operands.
 
     Raises
     ------
     ValueError
         No operand has all dims, and `broadcast` is not set.
     LengthMismatchError
-        An equal dim has other lengths in one operand than in another.
+        A dim has different lengths in two operands.
     OutShapeError
         The dims differ from the expected ones.
     TypeError
@@ -127,7 +127,7 @@ def combine(
 
     Notes
     -----
-    As RETURNN's `combine`, of which `allow_broadcast_all_sources` is `broadcast`.
+    As RETURNN's `combine`, whose `allow_broadcast_all_sources` is called `broadcast` here.
 
     Examples
     --------
@@ -304,14 +304,14 @@ def where(
     Returns
     -------
     Data
-        Over the dims of all.
+        The result, over the dims of all operands.
 
     Raises
     ------
     ValueError
         None of the three has all dims, and `broadcast` is not set.
     LengthMismatchError
-        Lengths that differ.
+        A dim has different lengths in two operands.
 
     Examples
     --------
@@ -367,19 +367,19 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     data
         Values of any dtype, which are repeated.
     dim
-        A Dim with lengths that `data` lacks. Dims that its lengths depend on are added too.
+        A Dim with lengths, which `data` lacks. Dims that its lengths depend on are added too.
     out_shape
         The dims that the result must have; None skips the check.
 
     Returns
     -------
     Data
-        Its dims, and behind them the new ones.
+        The values over the dims of `data`, then the new ones.
 
     Raises
     ------
     ValueError
-        A dim that it has, or one without lengths.
+        `data` already has the dim, or the dim has no lengths.
 
     Examples
     --------

@@ -49,16 +49,16 @@ def concat(
     Returns
     -------
     Data
-        The dims of the first part, with the sum in the place of its own. Dtypes that differ are promoted as
-        the kind of array does.
+        The parts joined: the dims of the first part, with `out_dim` in place of the one to join along.
+        Different dtypes are promoted, as NumPy or torch does.
 
     Raises
     ------
     ValueError
-        Other dims that are not the same.
+        The parts differ in their other dims.
     LengthMismatchError
-        Another dim that has other lengths in one part; a sum of one dim with two bindings, without an
-        `out_dim`.
+        Another dim has different lengths in two parts; or the parts bind one dim to different lengths, and
+        `out_dim` is missing.
     IndexError
         There is no such dim.
     OutShapeError
@@ -318,14 +318,14 @@ def split(
     Returns
     -------
     list of Data
-        One for each of `dims`, which stands in the place of the dim that is cut. Pieces of an axis are views.
+        One piece for each of `dims`, which replaces `axis` in it. Pieces of an array axis are views.
 
     Raises
     ------
     LengthMismatchError
-        They do not add up; row and numbers are named.
+        The lengths do not add up; the message names the row and the numbers.
     ValueError
-        More than one without lengths.
+        More than one of `dims` has no lengths.
     IndexError
         There is no such dim.
     OutShapeError
@@ -399,16 +399,16 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     Returns
     -------
     Data
-        The new dim, and those of the first in its order.
+        The values over the new dim, then the dims of the first Data.
 
     Raises
     ------
     ValueError
-        Nothing to stack; other dims; a dim that is there already.
+        There is nothing to stack, the dims differ, or the new dim is already among them.
     LengthMismatchError
-        Other lengths; a Dim that counts more or fewer.
+        Lengths differ, or the new Dim has another size than the number of Data.
     TypeError
-        Something that is no Data.
+        Something in `xs` is not a Data.
     OutShapeError
         The dims differ from the expected ones.
 

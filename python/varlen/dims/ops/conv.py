@@ -35,7 +35,7 @@ def conv_out_dim(
     dim
         The dim that the filter goes along.
     filter
-        The filter's size, or a Dim of it.
+        The filter's size, or a Dim of that size.
     stride
         The distance between two placements of the filter, in positions.
     dilation
@@ -46,8 +46,8 @@ def conv_out_dim(
     Returns
     -------
     Dim
-        "same": the dim; "valid": the dim without the positions on which the filter cannot be centred; with a
-        stride `ceildiv_right(stride)` of that.
+        For "same" the dim itself; for "valid" the dim without the positions on which the filter cannot be
+        centred. With a stride, `ceildiv_right(stride)` of that.
 
     Raises
     ------
@@ -121,14 +121,14 @@ def conv1d(
     Returns
     -------
     Data
-        With the dim of the places in the place of the dim, and `out_dim` in that of `in_dim`. As no row is
-        padded beside its own end, each is what it is alone.
+        The result, with `out_spatial_dim` in place of `axis` and `out_dim` in place of `in_dim`. Each row
+        gives the same result in any batch, because it is padded only at its own ends.
 
     Raises
     ------
     ValueError
-        A filter of other dims; a stride, dilation or number of groups below 1, or groups that do not divide
-        the channels; a dim that others are over.
+        The filter has other dims; a stride, dilation or number of groups is below 1; the groups do not divide
+        the channels; or the lengths of other dims depend on `axis`.
     IndexError
         There is no such dim.
     OutShapeError
@@ -201,12 +201,13 @@ def transposed_conv1d(
     Returns
     -------
     Data
-        With the longer dim in the place of the dim, and `out_dim` in that of `in_dim`.
+        The result, with the longer dim in place of `axis` and `out_dim` in place of `in_dim`.
 
     Raises
     ------
     ValueError
-        A filter of other dims, a stride below 1, an unknown padding; a dim that others are over.
+        The filter has other dims, the stride is below 1, the padding is unknown, or the lengths of other dims
+        depend on `axis`.
     IndexError
         There is no such dim.
     OutShapeError

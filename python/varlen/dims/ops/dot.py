@@ -50,14 +50,14 @@ def dot(
     Returns
     -------
     Data
-        Over the dims that both have, then those of `a`, then those of `b`.
+        The products, over the dims that both have, then those of `a` alone, then those of `b` alone.
 
     Raises
     ------
     IndexError
-        A dim that neither has.
+        Neither operand has the dim.
     LengthMismatchError
-        An equal dim has other lengths in one than in the other.
+        A dim has different lengths in the two operands.
     OutShapeError
         The dims differ from the expected ones.
 

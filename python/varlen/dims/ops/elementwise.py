@@ -134,12 +134,12 @@ def clip_by_value(
     Returns
     -------
     Data
-        Over the dims of all.
+        The clipped numbers, over the dims of all three.
 
     Raises
     ------
     ValueError
-        None of them has all dims.
+        None of the three has all dims.
     OutShapeError
         The dims differ from the expected ones.
 

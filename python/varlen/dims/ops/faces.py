@@ -30,10 +30,10 @@ def cumsum(
     Parameters
     ----------
     x
-        Numbers, complex ones too, or bools.
+        Numbers, including complex ones, or bools.
     axis
-        The dim along which they are added. Where another dim is over it, positions that are the same in that
-        one are added.
+        The dim to add along. If the lengths of another dim depend on it, equal positions of that dim are
+        added.
     exclusive
         Leave the number itself out: the first position holds 0.
     reverse
@@ -41,13 +41,13 @@ def cumsum(
     out_shape
         The dims that the result must have; None skips the check.
     dtype, overflow
-        As those of `reduce`.
+        As in `reduce`.
 
     Returns
     -------
     Data
-        Over the same dims. Floats keep their dtype; bools and signed integers give int64, unsigned ones
-        uint64.
+        The running sums, over the same dims. Floats keep their dtype; bools and signed integers give int64,
+        unsigned ones uint64.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def cumsum(
     OutShapeError
         The dims differ from the expected ones.
     OverflowError
-        With `overflow="raise"` a sum that its dtype cannot hold.
+        With `overflow="raise"`, the dtype cannot hold a sum.
 
     Notes
     -----
@@ -84,16 +84,16 @@ def cumprod(
     x
         Real numbers or bools.
     axis
-        As those of `cumsum`.
+        As in `cumsum`.
     exclusive
         Leave the number itself out: the first position holds 1.
     reverse, out_shape, dtype, overflow
-        As those of `cumsum`.
+        As in `cumsum`.
 
     Returns
     -------
     Data
-        Over the same dims, with the dtypes of `cumsum`.
+        The running products, over the same dims, with the dtypes of `cumsum`.
 
     Raises
     ------
@@ -118,16 +118,16 @@ def cummax(
     Parameters
     ----------
     x, axis
-        As those of `cumsum`.
+        As in `cumsum`.
     exclusive
-        Leave the number itself out: the first position holds the lowest number of the dtype, -inf of floats.
+        Leave the number itself out: the first position holds the lowest number of the dtype, -inf for floats.
     reverse, out_shape
-        As those of `cumsum`.
+        As in `cumsum`.
 
     Returns
     -------
     Data
-        Over the same dims, of the same dtype.
+        The largest numbers so far, over the same dims, of the same dtype.
 
     Raises
     ------
@@ -152,16 +152,16 @@ def cummin(
     Parameters
     ----------
     x, axis
-        As those of `cumsum`.
+        As in `cumsum`.
     exclusive
-        Leave the number itself out: the first position holds the highest number of the dtype, inf of floats.
+        Leave the number itself out: the first position holds the highest number of the dtype, inf for floats.
     reverse, out_shape
-        As those of `cumsum`.
+        As in `cumsum`.
 
     Returns
     -------
     Data
-        Over the same dims, of the same dtype.
+        The smallest numbers so far, over the same dims, of the same dtype.
 
     Raises
     ------
@@ -190,19 +190,19 @@ def softmax(
     axis
         The dims over which they sum to one.
     scale
-        What numbers are multiplied by first; one over a temperature.
+        The factor by which numbers are multiplied first: one over a temperature.
     out_shape
         The dims that the result must have; None skips the check.
 
     Returns
     -------
     Data
-        Over the same dims. Of no positions there is nothing, not even NaN.
+        The shares, over the same dims. A row without positions has none, not even NaN.
 
     Raises
     ------
     ValueError
-        A scale that is not above zero.
+        The scale is not above zero.
     IndexError
         There is no such dim.
 
@@ -229,17 +229,17 @@ def log_softmax(
     Parameters
     ----------
     x, axis, scale, out_shape
-        As those of `softmax`.
+        As in `softmax`.
 
     Returns
     -------
     Data
-        Over the same dims.
+        The logarithms, over the same dims.
 
     Raises
     ------
     ValueError, IndexError
-        As those of `softmax`.
+        As `softmax`.
 
     Examples
     --------
@@ -259,9 +259,9 @@ def zeros(
     Parameters
     ----------
     dims
-        With lengths, in any order; each with what it is over.
+        Dims with lengths, in any order, including the dims that their lengths depend on.
     dtype
-        That of `like` if nothing is said, float64 without.
+        By default the dtype of `like`; without `like`, float64.
     like
         A Data that gives the kind of array, device and dtype.
     out_shape
@@ -270,12 +270,12 @@ def zeros(
     Returns
     -------
     Data
-        Over the dims.
+        The zeros, over `dims`.
 
     Raises
     ------
     ValueError
-        Dims without lengths, a dim twice, or one without what it is over.
+        A dim has no lengths, appears twice, or lacks a dim that its lengths depend on.
     OutShapeError
         The dims differ from the expected ones.
 
@@ -295,16 +295,16 @@ def zeros_like(
     Parameters
     ----------
     x
-        A Data whose dims, kind of array, device and dtype are taken.
+        A Data that gives the dims, the kind of array, the device and the dtype.
     dtype
-        That of `x` if nothing is said.
+        By default the dtype of `x`.
     out_shape
         The dims that the result must have; None skips the check.
 
     Returns
     -------
     Data
-        Over the dims of `x`.
+        The zeros, over the dims of `x`.
 
     Raises
     ------
@@ -329,17 +329,17 @@ def ones(
     Parameters
     ----------
     dims, dtype, like, out_shape
-        As those of `zeros`.
+        As in `zeros`.
 
     Returns
     -------
     Data
-        Over the dims.
+        The ones, over `dims`.
 
     Raises
     ------
     ValueError, OutShapeError
-        As those of `zeros`.
+        As in `zeros`.
 
     Examples
     --------
@@ -357,12 +357,12 @@ def ones_like(
     Parameters
     ----------
     x, dtype, out_shape
-        As those of `zeros_like`.
+        As in `zeros_like`.
 
     Returns
     -------
     Data
-        Over the dims of `x`.
+        The ones, over the dims of `x`.
 
     Raises
     ------

@@ -51,24 +51,24 @@ def gather(
     Returns
     -------
     Data
-        The dims of the indices that are new stand in the place of `axis`. A dim of `x` that is over `axis`
-        has the lengths of the sequences that were taken.
+        The values taken: the new dims of the indices replace `axis`. A dim of `x` whose lengths depend on
+        `axis` gets the lengths of the sequences taken.
 
     Raises
     ------
     IndexError
-        An index that its row does not have, below 0 too; number and row are named. With `clip` where a row
-        has no position at all.
+        An index is out of range for its row, or below 0; the message names the number and the row. With
+        `clip`, a row has no positions at all.
     TypeError
-        Indices that are no integers.
+        The indices are not integers.
     ValueError
         No axis is given, and the indices have no `sparse_dim`.
     LengthMismatchError
-        A dim that both have has other lengths in one than in the other.
+        A shared dim has different lengths in the two.
 
     Notes
     -----
-    As RETURNN's `gather`, of which `clip_to_valid` is `clip`.
+    As RETURNN's `gather`, whose `clip_to_valid` is called `clip` here.
 
     Examples
     --------

@@ -59,22 +59,23 @@ def cross_entropy(
     Returns
     -------
     Data
-        Over the dims of both, but the classes; not summed, so that `mean` divides by the valid positions.
+        The loss at each position, over the dims of both without the classes. It is not summed, so `mean`
+        divides by the number of valid positions.
 
     Raises
     ------
     ValueError
-        A class that there is not, with the position of it (on the host), an unknown type, a share below 0 or
-        above 1; a target of floats that has no dim of classes.
+        A target is no class (checked on the host; the message names its position), the type is unknown, the
+        smoothing is not from 0 to 1, or a target of floats lacks the dim of classes.
     LengthMismatchError
-        An equal dim has other lengths in one than in the other.
+        A dim has different lengths in the two operands.
     OutShapeError
         The dims differ from the expected ones.
 
     Notes
     -----
-    As RETURNN's `cross_entropy`; the smoothing is that of `torch.nn.functional.cross_entropy`. A class that
-    the target has nothing of counts nothing, whatever its probability.
+    As RETURNN's `cross_entropy`; the smoothing is that of `torch.nn.functional.cross_entropy`. A class whose
+    share in the target is 0 adds nothing, whatever its probability.
 
     Examples
     --------
@@ -219,14 +220,14 @@ def ctc_loss(
     Returns
     -------
     Data
-        Over all other dims: inf where there is too little time for the labels.
+        The loss over all other dims: inf if a sequence is too short for its labels.
 
     Raises
     ------
     ValueError
-        A label that is the blank or no class, a blank that is no class.
+        A label is the blank or no class, or the blank is no class.
     LengthMismatchError
-        An equal dim has other lengths in one than in the other.
+        A dim has different lengths in the two operands.
     OutShapeError
         The dims differ from the expected ones.
 
@@ -236,7 +237,7 @@ def ctc_loss(
 
     Notes
     -----
-    As RETURNN's `ctc_loss`, of which `blank_index` is `blank`.
+    As RETURNN's `ctc_loss`, whose `blank_index` is called `blank` here.
 
     Examples
     --------
@@ -297,14 +298,14 @@ def edit_distance(
     Returns
     -------
     Data
-        int64 over all other dims; with `normalize` float64.
+        The distances, int64 over all other dims; with `normalize` float64.
 
     Raises
     ------
     TypeError
-        Values that are no integers.
+        The values are not integers.
     LengthMismatchError
-        An equal dim has other lengths in one than in the other.
+        A dim has different lengths in the two operands.
     OutShapeError
         The dims differ from the expected ones.
 

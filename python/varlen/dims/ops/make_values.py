@@ -81,23 +81,23 @@ def full(
     Parameters
     ----------
     dims
-        As those of `zeros`.
+        As in `zeros`.
     value
         The number.
     dtype
         By default the dtype of `like`; without `like`, that of the number.
     like, out_shape
-        As those of `zeros`.
+        As in `zeros`.
 
     Returns
     -------
     Data
-        Over the dims.
+        The filled Data, over `dims`.
 
     Raises
     ------
     ValueError, OutShapeError
-        As those of `zeros`.
+        As in `zeros`.
 
     Examples
     --------
@@ -117,16 +117,16 @@ def full_like(
     Parameters
     ----------
     x
-        As those of `zeros_like`.
+        As in `zeros_like`.
     value
         The number.
     dtype, out_shape
-        As those of `zeros_like`.
+        As in `zeros_like`.
 
     Returns
     -------
     Data
-        Over the dims of `x`.
+        The filled Data, over the dims of `x`.
 
     Raises
     ------

@@ -57,15 +57,15 @@ def merge_dims(
     Returns
     -------
     Data
-        With the product in the place of the first of `dims`. Dims that lie one inside the other in this order
-        are merged without moving a value.
+        The values, with the product in place of the first of `dims`. No values move if the dims already lie
+        next to each other in this order.
 
     Raises
     ------
     LengthMismatchError
-        A dim has several lengths along another one, as time has along the batch. What is meant is `flatten`.
+        The lengths of one dim depend on another, as those of time depend on the batch. Use `flatten`.
     ValueError
-        Fewer than one dim.
+        `dims` is empty.
 
     See Also
     --------
@@ -123,15 +123,16 @@ def flatten(
     Returns
     -------
     Data
-        With the new dim in the place of the first of `dims`, as long as there are positions, over what `dims`
-        are over and stays. Dims that lie one inside the other in this order are merged without moving values.
+        The values, with the new dim in place of the first of `dims`. Its lengths are the numbers of valid
+        positions, and depend on the remaining dims that lengths of `dims` depend on. No values move if the
+        dims already lie next to each other in this order.
 
     Raises
     ------
     ValueError
-        Fewer than one dim.
+        `dims` is empty.
     LengthMismatchError
-        The lengths that `out_dim` has are not those.
+        `out_dim` has other lengths than the result.
 
     See Also
     --------
@@ -166,7 +167,8 @@ def unflatten(
     axis
         The dim to replace.
     dims
-        Dims in the order in which `flatten` took them. Each has lengths, or one of the others is over it.
+        Dims in the order in which `flatten` took them. Each has lengths, or gets them because the lengths of
+        another depend on it.
     out_shape
         The dims that the result must have; None skips the check.
 
@@ -178,9 +180,9 @@ def unflatten(
     Raises
     ------
     LengthMismatchError
-        They have more or fewer positions than `axis`; the row is named.
+        `dims` have more or fewer positions than `axis`; the message names the row.
     ValueError
-        A dim without lengths, or over one that is neither in `x` nor given.
+        A dim has no lengths, or its lengths depend on one that is neither in `x` nor in `dims`.
 
     Notes
     -----
@@ -225,14 +227,14 @@ def split_dims(
     Returns
     -------
     Data
-        With `dims` in the place of `axis`; without padding no value is moved.
+        The values, with `dims` in place of `axis`. No values move unless a row is padded.
 
     Raises
     ------
     LengthMismatchError
-        A row is not as long as the product; it is named.
+        A row is not as long as the product; the message names it.
     ValueError
-        Several dims without lengths; one that is over another, as `unflatten` takes them.
+        Several dims have no lengths, or the lengths of one depend on another; `unflatten` takes those.
 
     Notes
     -----
@@ -301,12 +303,12 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
     Returns
     -------
     Data
-        Of the same values, which are not moved.
+        The same values without these dims. No values move.
 
     Raises
     ------
     LengthMismatchError
-        A row is not 1 long; it is named.
+        The length of a row is not 1; the message names the row.
 
     Notes
     -----

@@ -55,14 +55,15 @@ def layer_norm(
     Returns
     -------
     Data
-        Over the dims of `x`. Integers become floats, halves are computed in float32.
+        The normalized numbers, over the dims of `x`. Integers become floats; 16-bit floats are computed in
+        float32.
 
     Raises
     ------
     IndexError
         There is no such dim.
     ValueError
-        A scale or a bias over dims that `x` does not have.
+        A scale or a bias has dims that `x` lacks.
     OutShapeError
         The dims differ from the expected ones.
 
@@ -187,7 +188,7 @@ class Moments(NamedTuple):
         Returns
         -------
         Moments
-            Of no numbers.
+            Statistics of no numbers.
 
         Examples
         --------
@@ -213,17 +214,16 @@ class Moments(NamedTuple):
         Returns
         -------
         Moments
-            New ones.
+            The new statistics.
 
         Raises
         ------
         ValueError
-            A momentum below 0 or above 1.
+            The momentum is below 0 or above 1.
 
         Notes
         -----
-        As RETURNN's `BatchNorm`, whose running variance is that of all numbers too; torch's is that of a
-        sample.
+        As RETURNN's `BatchNorm`. Both divide the running variance by the count n; torch divides by n - 1.
 
         Examples
         --------
@@ -261,7 +261,8 @@ def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
     Returns
     -------
     Moments
-        Over the dims that stay. The variance is that of all numbers; both are NaN of none.
+        Mean and variance over the remaining dims. The variance divides by the count of numbers; both are NaN
+        if there are none.
 
     Raises
     ------
@@ -323,14 +324,14 @@ def batch_norm(
     Returns
     -------
     Data
-        Over the dims of `x`.
+        The normalized numbers, over the dims of `x`.
 
     Raises
     ------
     IndexError
         There is no such dim.
     ValueError
-        Statistics, a scale or a bias over dims that `x` does not have.
+        Statistics, a scale or a bias have dims that `x` lacks.
     OutShapeError
         The dims differ from the expected ones.
 
@@ -340,8 +341,8 @@ def batch_norm(
 
     Notes
     -----
-    As RETURNN's `BatchNorm` with a mask. Nothing is changed in place: running statistics are what
-    `Moments.updated` gives.
+    As RETURNN's `BatchNorm` with a mask. Nothing changes in place: `Moments.updated` returns the new running
+    statistics.
 
     Examples
     --------

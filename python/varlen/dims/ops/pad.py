@@ -84,17 +84,18 @@ def pad(
     Returns
     -------
     Data
-        With the longer dim in the place of the dim, and dims of `left` and `right` that `x` has not.
+        The padded values, with the longer dim in place of `axis`, and with the dims that `left` and `right`
+        have and `x` lacks.
 
     Raises
     ------
     ValueError
-        An unknown mode, an amount below 0, as many amounts as dims are missing, a value that the dtype
-        cannot hold.
+        The mode is unknown, an amount is below 0, there are more or fewer amounts than dims, or the dtype
+        cannot hold `value`.
     TypeError
-        An amount that is no integer.
+        An amount is not an integer.
     LengthMismatchError
-        An `out_dim` of other lengths.
+        `out_dim` has other lengths than the result.
     IndexError
         There is no such dim.
     OutShapeError
@@ -102,7 +103,7 @@ def pad(
 
     Notes
     -----
-    As RETURNN's `pad`, which cannot pad each row by a number of its own on the left, nor reflect rows of
+    As RETURNN's `pad`, which can neither pad each row on the left by its own amount, nor reflect rows of
     different lengths.
 
     Examples

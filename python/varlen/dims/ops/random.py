@@ -78,12 +78,13 @@ def random(
     Returns
     -------
     Data
-        Over the dims.
+        The random numbers, over `dims`.
 
     Raises
     ------
     ValueError
-        An unknown kind, bounds without numbers between, a negative std, dims without lengths.
+        The kind is unknown, there are no numbers between the bounds, the std is negative, or a dim has no
+        lengths.
     OutShapeError
         The dims differ from the expected ones.
 
@@ -229,20 +230,20 @@ def dropout(
     Returns
     -------
     Data
-        Over the dims of `x`.
+        The numbers after dropout, over the dims of `x`.
 
     Raises
     ------
     ValueError
-        A share below 0 or above 1.
+        The share is below 0 or above 1.
     TypeError
-        Integers or bools.
+        `x` holds integers or bools.
     IndexError
         There is no such dim.
 
     Notes
     -----
-    As RETURNN's `dropout`, whose `axis` is `axes`. What is dropped is 0 even where there was NaN.
+    As RETURNN's `dropout`, whose `axis` is called `axes` here. A dropped number is 0, even if it was NaN.
 
     Examples
     --------

@@ -48,16 +48,16 @@ def reduce(
     Parameters
     ----------
     x
-        Numbers; complex ones have a sum, a mean and a norm.
+        Numbers. Complex numbers have only a sum, a mean and a norm.
     mode
         A reduction by its name, such as "sum", "mean", "max" or "std": those of Data's methods; "logmeanexp".
     axis
         The dim or dims to reduce over. A dim that stays, and whose lengths depend on a reduced one, becomes
         as long as the longest. Positions that not all rows have are reduced over the rows that have them.
     empty
-        What comes of no positions; None refuses that. Of nothing: 0 for sum and norm, 1 for prod, False for
-        any, True for all, NaN for mean, var, std and logmeanexp, -inf for max and logsumexp, inf for min, -1
-        for argmax and argmin. An extreme of no integers is refused.
+        The result if there are no positions; None refuses that. By default 0 for sum and norm, 1 for prod,
+        False for any, True for all, NaN for mean, var, std and logmeanexp, -inf for max and logsumexp, inf
+        for min, -1 for argmax and argmin; max and min of no integers are refused.
     out_shape
         The dims that the result must have; None skips the check.
     dtype
@@ -68,17 +68,17 @@ def reduce(
     Returns
     -------
     Data
-        Over the dims that stay. Places of extremes are int64, with the dim that went as `sparse_dim`; of
-        several dims they count its positions in the order of the dims, the first slowest.
+        The result, over the remaining dims. Positions of extremes are int64, with the reduced dim as
+        `sparse_dim`; over several dims they count positions in row-major order of the dims.
 
     Raises
     ------
     ValueError
-        An unknown mode; integers of which nothing is the extreme.
+        The mode is unknown, or there is no integer to be the extreme.
     TypeError
-        Values that have no such mode; a dtype or an overflow that this one does not take.
+        The values have no such reduction, or it does not take `dtype` or `overflow`.
     OverflowError
-        With `overflow="raise"` a result that its dtype cannot hold; its row is named.
+        With `overflow="raise"`, the dtype cannot hold a result; the message names its row.
     IndexError
         There is no such dim.
     OutShapeError
@@ -86,7 +86,7 @@ def reduce(
 
     Notes
     -----
-    As RETURNN's `reduce`, which gives the least float where there are no positions.
+    As RETURNN's `reduce`, which gives the lowest float if there are no positions.
 
     Examples
     --------

@@ -49,21 +49,21 @@ def repeat(
     Returns
     -------
     values : Data
-        With the new dim in the place of `axis`.
+        The repeated values, with the new dim in place of `axis`.
     dim : Dim
         The new dim: its lengths are the sums of the counts.
 
     Raises
     ------
     ValueError
-        A count below 0; number and position are named. Counts over a dim that `x` has not, or that is over
-        `axis`.
+        A count is below 0; the message names the number and its position. Or the counts have a dim that `x`
+        lacks, or whose lengths depend on `axis`.
     TypeError
-        Counts that are no integers.
+        The counts are not integers.
     OverflowError
-        Counts that add up to more than 63 bits hold.
+        The sum of the counts does not fit 63 bits.
     LengthMismatchError
-        The lengths that `out_dim` has are not these sums.
+        `out_dim` has other lengths than these sums.
 
     Notes
     -----

@@ -66,24 +66,24 @@ def scatter(
     Returns
     -------
     Data
-        With `out_dim` in the place of the first dim that goes. A dim that stays and is over one that goes
-        gets as long as the longest.
+        The result, with `out_dim` in place of the first dim of `axis`. A remaining dim whose lengths depend
+        on one of `axis` becomes as long as the longest.
 
     Raises
     ------
     IndexError
-        An index that its row of `out_dim` does not have; number and position are named.
+        An index is out of range for its row of `out_dim`; the message names the number and its position.
     TypeError
-        Indices that are no integers.
+        The indices are not integers.
     ValueError
-        An unknown mode, an `out_dim` without lengths, integers of which nothing is the extreme, no dim that
-        goes.
+        The mode is unknown, `out_dim` has no lengths, there is no integer to be the extreme, or there is no
+        dim to replace.
     LengthMismatchError
-        A dim that both have has other lengths in one than in the other.
+        A shared dim has different lengths in the two.
 
     Notes
     -----
-    As RETURNN's `scatter`, of which `indices_dim` is `axis`.
+    As RETURNN's `scatter`, whose `indices_dim` is called `axis` here.
 
     Examples
     --------

@@ -61,18 +61,19 @@ def masked_select(
     Returns
     -------
     values : Data
-        With the new dim in the place of the first of `dims`.
+        The values taken, with the new dim in place of the first of `dims`.
     dim : Dim
-        The new dim: over the other dims of the mask, and what `dims` are over.
+        The new dim. Its lengths depend on the other dims of the mask, and on those that lengths of `dims`
+        depend on.
 
     Raises
     ------
     TypeError
-        A mask of no bools.
+        The mask does not hold bools.
     ValueError
-        A dim of the mask that `x` has not, or that stays and is over one that goes.
+        The mask has a dim that `x` lacks, or a remaining dim whose lengths depend on one of `dims`.
     LengthMismatchError
-        The lengths that `out_dim` has are not those of what is taken.
+        `out_dim` has other lengths than the result.
 
     Notes
     -----
@@ -143,20 +144,20 @@ def masked_scatter(
     Returns
     -------
     Data
-        With `dims` in the place of `in_dim`.
+        The values, with `dims` in place of `in_dim`.
 
     Raises
     ------
     LengthMismatchError
-        More or fewer positions than the mask takes; the row is named.
+        `in_dim` has more or fewer positions than the mask takes; the message names the row.
     AmbiguousAxisError
         Several dims of `x` could be `in_dim`.
     TypeError
-        A mask of no bools.
+        The mask does not hold bools.
 
     Notes
     -----
-    As RETURNN's `masked_scatter`, which has a tensor of zeros for a `backup` that is not given.
+    As RETURNN's `masked_scatter`, where `backup` may be missing and then is zeros.
 
     Examples
     --------

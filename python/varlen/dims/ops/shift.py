@@ -39,7 +39,7 @@ def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None
     Returns
     -------
     Data
-        Over the same dims.
+        The reversed values, over the same dims.
 
     Raises
     ------
@@ -104,14 +104,14 @@ def shift(
     Returns
     -------
     Data
-        Over the same dims, and those of the amount.
+        The shifted values, over the same dims and those of the amount.
 
     Raises
     ------
     IndexError
         There is no such dim.
     TypeError, ValueError
-        An amount that is no integer, or over the dim itself; a value that the dtype cannot hold.
+        The amount is not an integer, or has the dim itself; or the dtype cannot hold `value`.
 
     Notes
     -----

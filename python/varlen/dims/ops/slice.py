@@ -63,7 +63,7 @@ def slice(
         The dim to slice.
     start, end
         Ints, or a Dim or a Data of integers with a number for each row; below 0 they count from the end of
-        the row. Dims that they have and `x` has not are dims of the result.
+        the row. The result also has those of their dims that `x` lacks.
     step
         The distance to the next position, not 0. A negative step goes backwards.
     size
@@ -77,19 +77,19 @@ def slice(
     Returns
     -------
     Data
-        With the dim of the slice in the place of the dim. From `a` on up to `b` before the end that is
-        `dim.sub_left(a).sub_right(b)`, with a step `ceildiv_right(step)` of it; of a dim of one size it is
-        the same for all ints; up to another Dim that fits in each row, it is that Dim. Else it is a new
-        one. A slice of an axis by ints and a step above 0 is a view.
+        The slice, with its dim in place of `axis`. From `a` to `b` before the end, the dim is
+        `dim.sub_left(a).sub_right(b)`, and with a step `ceildiv_right(step)` of that; for a dim of fixed size
+        this holds for all ints. A slice up to another Dim that fits in each row has that Dim. Any other slice
+        has a new one. Slicing an array axis by ints and a step above 0 gives a view.
 
     Raises
     ------
     LengthMismatchError
-        A `size` that is a Dim, and reaches out of a row: which one is named.
+        `size` is a Dim that exceeds a row; the message names the row.
     ValueError
-        A step of 0; both an end and a size.
+        The step is 0, or both `end` and `size` are given.
     TypeError
-        What is no integer.
+        An argument is not an integer.
     IndexError
         There is no such dim.
     OutShapeError

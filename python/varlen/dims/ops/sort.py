@@ -46,7 +46,8 @@ def sort(
     Returns
     -------
     values : Data
-        Over the same dims. NaN comes last, ascending and descending; equal numbers keep their order.
+        The sorted numbers, over the same dims. NaN comes last, ascending and descending; equal numbers keep
+        their order.
     places : Data
         int64 over the same dims, with the dim as `sparse_dim`: `gather(x, places)` gives the values.
 
@@ -59,7 +60,7 @@ def sort(
 
     Notes
     -----
-    As RETURNN's `sort`, which has no way for a dim whose lengths differ.
+    As RETURNN's `sort`, which cannot sort along a dim whose lengths differ.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def argsort(
     Returns
     -------
     Data
-        The places that `sort` gives.
+        The positions that `sort` returns, int64 over the same dims.
 
     Raises
     ------
@@ -134,26 +135,27 @@ def top_k(
     Returns
     -------
     values : Data
-        With one dim in the place of the first of `axis`. NaN is chosen last, of equal numbers the first in
-        row-major order of the dims of `axis`.
+        The chosen numbers, with one dim in place of the first of `axis`. NaN is chosen last; of equal
+        numbers, the first in row-major order of `axis`.
     places : list of Data
-        For each dim of `axis`, in their order, int64 over the same dims, with it as `sparse_dim`.
+        For each dim of `axis`, in their order, the positions on it: int64 over the same dims, with the dim as
+        `sparse_dim`.
     dim : Dim
-        The new dim: of one size where all dims of `axis` are. Else it has lengths: a row of fewer positions
-        than k has them all, and there are no others.
+        The new dim. Its size is fixed if all dims of `axis` have a fixed size. Otherwise it has lengths: a
+        row of fewer than k positions keeps them all.
 
     Raises
     ------
     ValueError
-        A k below 1; no axis.
+        k is below 1, or `axis` is empty.
     IndexError
         There is no such dim.
     LengthMismatchError
-        The lengths that `out_dim` has are not those.
+        `out_dim` has other lengths than the result.
 
     Notes
     -----
-    As RETURNN's `top_k`, which fills rows that are too short with the least number.
+    As RETURNN's `top_k`, which fills short rows with the lowest number.
 
     Examples
     --------
@@ -229,23 +231,23 @@ def unique(
     Returns
     -------
     values : Data
-        With the new dim in the place of `axis`. All NaN are one, which comes last. No gradient goes back from
-        these; `gather` of the places of `argsort` has one.
+        The distinct numbers, with the new dim in place of `axis`. All NaN count as one, which comes last.
+        These values have no gradient; those of `gather` at the positions of `argsort` do.
     inverse : Data
         int64 over the dims of `x`, with the new dim as `sparse_dim`: `gather(values, inverse)` is `x`.
     counts : Data
         int64 over the dims of the values.
     dim : Dim
-        The new dim, which is over all other dims of `x`.
+        The new dim. Its lengths depend on all other dims of `x`.
 
     Raises
     ------
     ValueError
-        Another dim is over `axis`.
+        The lengths of another dim depend on `axis`.
     IndexError
         There is no such dim.
     LengthMismatchError
-        The lengths that `out_dim` has are not those.
+        `out_dim` has other lengths than the result.
 
     Examples
     --------
@@ -300,21 +302,21 @@ def search_sorted(
     Returns
     -------
     Data
-        int64 over the dims of the values, and behind them the others of `x`, with `axis + 1` as `sparse_dim`:
-        behind the last position is a place too.
+        The positions, int64 over the dims of the values, then the other dims of `x`. Their `sparse_dim` is
+        `axis + 1`, because a number may go after the last position.
 
     Raises
     ------
     ValueError
-        Another side; a dim that is over `axis`.
+        The side is unknown, or the lengths of another dim depend on `axis`.
     IndexError
         There is no such dim.
     LengthMismatchError
-        A dim that both have has other lengths in one than in the other.
+        A shared dim has different lengths in the two.
 
     Notes
     -----
-    As RETURNN's `search_sorted`, which has no way for a dim whose lengths differ.
+    As RETURNN's `search_sorted`, which cannot search along a dim whose lengths differ.
 
     Examples
     --------

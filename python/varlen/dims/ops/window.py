@@ -135,30 +135,30 @@ def window(
     dilation
         The distance between two neighbours inside a window, in positions.
     padding
-        "same": one window for every `stride` positions of the row; of an even width there is one more
-        position behind than before. "valid": those that lie in the row. An int: so many positions more at
+        "same": a window for every `stride` positions of the row; an even width reaches one position further
+        behind than before. "valid": only windows inside the row. An int: the number of positions added at
         both ends of the row.
     value
         The number where a window reaches beyond the row. By default the class "[PAD]" of a vocabulary, else
         0. Sequences there are empty.
     out_dim
-        The dim of the windows under another name; one without lengths gets them. Else it is the dim for
-        "same", dim - width + 1 for "valid", and with a stride `ceildiv_right(stride)` of that. With a
-        dilation it is what `conv_out_dim` says.
+        The dim of the windows; without lengths, it receives them. By default the dim itself for "same", dim -
+        width + 1 for "valid", and with a stride `ceildiv_right(stride)` of that. With a dilation, the result
+        of `conv_out_dim`.
     out_shape
         The dims that the result must have; None skips the check.
 
     Returns
     -------
     Data
-        The dim of the windows, and `width` behind it, in the place of the dim.
+        The windows, with their dim, then `width`, in place of `axis`.
 
     Raises
     ------
     ValueError
-        A width, stride or dilation below 1, an unknown padding, a width whose lengths differ.
+        A width, stride or dilation is below 1, the padding is unknown, or the width has no fixed size.
     TypeError
-        A width that is no Dim.
+        `width` is not a Dim.
     IndexError
         There is no such dim.
     OutShapeError
@@ -290,12 +290,13 @@ def pool(
     Returns
     -------
     Data
-        With the dim of the windows in the place of the dim.
+        The results, with the dim of the windows in place of `axis`.
 
     Raises
     ------
     ValueError
-        An unknown mode or padding, a size, stride or dilation below 1; a dim that others are over.
+        The mode or padding is unknown; a size, stride or dilation is below 1; or the lengths of other dims
+        depend on `axis`.
     IndexError
         There is no such dim.
     OutShapeError
@@ -303,7 +304,7 @@ def pool(
 
     Notes
     -----
-    As RETURNN's `pool`; there the padding counts in a mean.
+    As RETURNN's `pool`, where padding counts in a mean.
 
     Examples
     --------

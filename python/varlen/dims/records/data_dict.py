@@ -39,9 +39,9 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
     Raises
     ------
     TypeError
-        Something else than a Data, a key that is no string.
+        A value is not a Data, or a key is not a string.
     LengthMismatchError
-        A dim of other lengths in another key; both keys are named.
+        A dim has different lengths in two keys; the message names both.
 
     Notes
     -----
@@ -109,7 +109,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Returns
         -------
         DataDict
-            Of those that are available for inference.
+            The Data of these keys.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Returns
         -------
         DataDict
-            Of the same keys.
+            The same keys.
 
         Examples
         --------
@@ -171,7 +171,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Returns
         -------
         DataDict
-            Of the same keys.
+            The same keys.
 
         Examples
         --------
@@ -192,18 +192,19 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
             A `JointNestedRaggedTensorDict`, the `JointArrays` that its `to` gives, or any mapping to `Ragged`
             and arrays that share their levels.
         dims
-            One for the rows and one for each level; by default the batch, "dim1", "dim2" and so on, which are
-            new dims at each call.
+            A Dim for the rows, and one for each level. By default the batch, then "dim1", "dim2" and so on,
+            which are new at each call.
 
         Returns
         -------
         DataDict
-            Values and levels are shared. Keys with a vocabulary have a sparse_dim of that.
+            A Data for each key, which shares values and levels. A key with a vocabulary has a sparse_dim that
+            holds it.
 
         Raises
         ------
         ValueError
-            Fewer dims than levels; levels that differ.
+            There are fewer dims than levels, or levels differ.
 
         Examples
         --------
@@ -230,7 +231,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Raises
         ------
         ValueError
-            A key that is called as the tensors of a joint file are, "dim1/x".
+            A key has the form of the tensors of a joint file, "dim1/x".
         TypeError
             The format does not have the dtype.
 
@@ -264,13 +265,13 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Returns
         -------
         DataDict
-            Of arrays that may not be written; tensors where NumPy has no such dtype. Dims of the file are one
-            where they were one, and are equal to those of other files that were made of the same names.
+            The Data of the file: read-only arrays, or tensors if NumPy lacks the dtype. Keys that shared a
+            dim share it again. Dims that come from the same Dim are equal across files.
 
         Raises
         ------
         ValueError
-            A file without dims, or one whose values do not have their shape.
+            The file has no dims, or its values do not have their shape.
 
         Examples
         --------

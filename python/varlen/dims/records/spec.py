@@ -30,24 +30,24 @@ class DataSpec:
     Parameters
     ----------
     dims
-        Its dims. Those without lengths get them from each batch.
+        The dims. Those without lengths get them from each batch.
     dtype
-        What values are cast to, of NumPy or torch, kept by its name; None keeps theirs.
+        The dtype of NumPy or torch that values are cast to; None keeps theirs.
     sparse_dim
         The Dim that integers are positions of.
     feature_dim, time_dim
-        Which of the dims "F" and "T" stand for.
+        The dims that "F" and "T" stand for.
     available_for_inference
-        False for what only training has, as labels.
+        False for data that only training has, such as labels.
     default
-        What a sample has that lacks the key; None refuses such samples.
+        The value for samples that lack the key; None refuses such samples.
 
     Raises
     ------
     TypeError
-        What are no dims; no dtype.
+        Something in `dims` is not a Dim, or `dtype` is not a dtype.
     ValueError
-        A dim twice; a time or feature dim that is not among them.
+        A dim appears twice, or the time or feature dim is not among the dims.
 
     Notes
     -----

@@ -23,12 +23,12 @@ class DataSpecs(Mapping[str, DataSpec]):
     Parameters
     ----------
     specs
-        A DataSpec for each key, or a dict of its arguments. `dim_tags` stands for `dims` as well.
+        A DataSpec for each key, or a dict of its arguments, in which `dim_tags` may stand for `dims`.
 
     Raises
     ------
     TypeError
-        A key that is no string, an argument that `DataSpec` does not take.
+        A key is not a string, or `DataSpec` does not take an argument.
 
     Notes
     -----
@@ -93,7 +93,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         Returns
         -------
         DataSpecs
-            Its dims keep their lengths.
+            The descriptions; their dims keep their lengths.
 
         Examples
         --------
@@ -108,7 +108,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         Returns
         -------
         DataSpecs
-            Without those that are not available for inference.
+            The descriptions of these keys.
 
         Examples
         --------
@@ -124,22 +124,22 @@ class DataSpecs(Mapping[str, DataSpec]):
         Parameters
         ----------
         samples
-            One dict a sample, with what a key has at one position of its batch dim: nested lists, arrays or
-            tensors. Keys that the schema lacks are left out.
+            A dict for each sample, with the values of each key at one position of its batch dim: nested
+            lists, arrays or tensors. Keys that the schema lacks are left out.
 
         Returns
         -------
         DataDict
-            A Data for each key, named as the key. A dim that several keys have is bound once.
+            A Data for each key, named after it. A dim that several keys share is bound once.
 
         Raises
         ------
         KeyError
             A sample lacks a key that has no default.
         LengthMismatchError
-            Lengths of one dim that differ among keys, naming the key and the row.
+            Lengths of one dim differ among keys; the message names the key and the row.
         ValueError, TypeError
-            Values that do not fit the dims or the dtype, naming the key.
+            Values do not fit the dims or the dtype; the message names the key.
 
         Examples
         --------
@@ -156,16 +156,16 @@ class DataSpecs(Mapping[str, DataSpec]):
         Parameters
         ----------
         data
-            A Data for each key; more keys may be there.
+            A Data for each key; it may have more keys.
 
         Raises
         ------
         KeyError
             A key is missing.
         OutShapeError
-            Other dims, naming the key.
+            The dims differ; the message names the key.
         TypeError
-            Another dtype, or another sparse_dim.
+            The dtype or the sparse_dim differs.
 
         Examples
         --------

@@ -981,7 +981,7 @@ def reduce_ptp(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (n, ...) of the dtype of X, for more levels a Ragged of those above. NaN if there is one.
+        (n, ...) of the dtype of X, for more levels a Ragged of those above. NaN if a number is.
 
     Raises
     ------

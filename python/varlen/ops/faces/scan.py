@@ -203,7 +203,7 @@ def cummax(
     level
         The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     exclusive
-        Leave out the row itself: the first row is the lowest number of the dtype, -inf of floats.
+        Leave out the row itself: the first row is the lowest number of the dtype, -inf for floats.
     reverse
         Run from the last row of each sequence to the first.
     which
@@ -279,7 +279,7 @@ def cummin(
     level
         The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     exclusive
-        Leave out the row itself: the first row is the highest number of the dtype, inf of floats.
+        Leave out the row itself: the first row is the highest number of the dtype, inf for floats.
     reverse
         Run from the last row of each sequence to the first.
     which

@@ -75,7 +75,7 @@ def backprop_reduce_mean(
     d_means
         (n, ...) floats, an array or a tensor.
     lengths, out
-        As those of `backprop_reduce_sum`.
+        As in `backprop_reduce_sum`.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any,
     d_mins
         (n, ...) of any dtype, an array or a tensor.
     which, lengths, out
-        As those of `backprop_reduce_max`.
+        As in `backprop_reduce_max`.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any,
     Raises
     ------
     IndexError, ValueError
-        As those of `backprop_reduce_max`.
+        As in `backprop_reduce_max`.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: A
     Parameters
     ----------
     d_lasts, lengths, out
-        As those of `backprop_reduce_first`.
+        As in `backprop_reduce_first`.
 
     Returns
     -------

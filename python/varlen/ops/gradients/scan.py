@@ -34,7 +34,7 @@ def backprop_cumsum(
     lengths, level, exclusive, reverse
         As they were given to `cumsum`.
     out
-        As that of `cumsum`.
+        As in `cumsum`.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def backprop_cumprod(
     lengths, level, exclusive, reverse
         As they were given to `cumprod`.
     out
-        As that of `cumprod`.
+        As in `cumprod`.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def backprop_cummin(
     Parameters
     ----------
     dY, which, lengths, level, out
-        As those of `backprop_cummax`.
+        As in `backprop_cummax`.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def backprop_cummin(
     Raises
     ------
     IndexError, TypeError, ValueError
-        As those of `backprop_cummax`.
+        As in `backprop_cummax`.
 
     Examples
     --------

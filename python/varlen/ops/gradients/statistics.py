@@ -69,7 +69,7 @@ def backprop_reduce_std(
     d_stds
         (n, ...) of the dtype of X.
     X, lengths, ddof, out
-        As those of `backprop_reduce_var`.
+        As in `backprop_reduce_var`.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def backprop_reduce_logsumexp(
     d_sums
         (n, ...) of the dtype of X.
     X, lengths, out
-        As those of `backprop_reduce_var`.
+        As in `backprop_reduce_var`.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def backprop_reduce_norm(
     d_norms
         (n, ...) of the dtype of X.
     X, lengths, out
-        As those of `backprop_reduce_var`.
+        As in `backprop_reduce_var`.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def backprop_reduce_prod(
     d_prods
         (n, ...) of the dtype of X.
     X, lengths, out
-        As those of `backprop_reduce_var`.
+        As in `backprop_reduce_var`.
 
     Returns
     -------

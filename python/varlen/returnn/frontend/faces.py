@@ -37,7 +37,7 @@ def abs(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def ceil(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def cos(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def elu(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def exp(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def expm1(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def floor(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def is_finite(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def log(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def log1p(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def logical_not(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def log_sigmoid(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def relu(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def round(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -373,7 +373,7 @@ def rsqrt(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -397,7 +397,7 @@ def gelu(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -421,7 +421,7 @@ def sigmoid(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -445,7 +445,7 @@ def silu(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -469,7 +469,7 @@ def sin(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -493,7 +493,7 @@ def softplus(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -517,7 +517,7 @@ def sqrt(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -541,7 +541,7 @@ def square(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -565,7 +565,7 @@ def tanh(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -589,7 +589,7 @@ def neg(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -612,7 +612,7 @@ def reciprocal(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -635,7 +635,7 @@ def is_infinite(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -658,7 +658,7 @@ def is_neg_infinite(a: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -681,7 +681,7 @@ def relu_square(x: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -704,7 +704,7 @@ def identity(x: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Itself, where it is one.
+        `x` itself, if it is a Tensor.
 
     Examples
     --------
@@ -727,7 +727,7 @@ def add(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -750,7 +750,7 @@ def sub(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -773,7 +773,7 @@ def mul(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -796,7 +796,7 @@ def true_divide(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -819,7 +819,7 @@ def floor_divide(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -842,7 +842,7 @@ def mod(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -865,7 +865,7 @@ def pow(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -888,7 +888,7 @@ def squared_difference(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -911,7 +911,7 @@ def log_add_exp(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -934,7 +934,7 @@ def logical_and(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -957,7 +957,7 @@ def logical_or(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -980,7 +980,7 @@ def equal(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1003,7 +1003,7 @@ def not_equal(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1026,7 +1026,7 @@ def less(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1049,7 +1049,7 @@ def less_equal(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1072,7 +1072,7 @@ def greater(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1095,7 +1095,7 @@ def greater_equal(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1115,12 +1115,12 @@ def combine_bc(
     Parameters
     ----------
     a, kind, b, dim_order
-        As those of `combine`.
+        As in `combine`.
 
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Examples
     --------
@@ -1141,7 +1141,7 @@ def compare_bc(
     Parameters
     ----------
     a, kind, b, dim_order
-        As those of `compare`.
+        As in `compare`.
 
     Returns
     -------
@@ -1165,12 +1165,12 @@ def ceil_divide(a: Data[Any], b: Data[Any] | complex) -> Tensor:
     Parameters
     ----------
     a, b
-        Tensors, of which one has all dims; `b` also a number.
+        Tensors, of which one has all dims; `b` may be a number.
 
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The quotients, over the dims of both.
 
     Examples
     --------
@@ -1194,7 +1194,7 @@ def maximum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
     Returns
     -------
     Tensor
-        Over the dims of all.
+        The results, over the dims of all.
 
     Examples
     --------
@@ -1221,7 +1221,7 @@ def minimum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
     Returns
     -------
     Tensor
-        Over the dims of all.
+        The results, over the dims of all.
 
     Examples
     --------
@@ -1245,14 +1245,14 @@ def matmul(a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask:
     a, b
         Tensors.
     reduce
-        The dims that go, which both have.
+        The dims to sum over, which both have.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
     Tensor
-        Over the common dims, those of a, then those of b.
+        The products, over the common dims, then the other dims of `a`, then those of `b`.
 
     Notes
     -----
@@ -1279,14 +1279,14 @@ def softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -
     a
         Numbers.
     axis
-        These dims.
+        The dims over which shares sum to one.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1305,12 +1305,12 @@ def log_softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = Tru
     Parameters
     ----------
     a, axis, use_mask
-        As those of `softmax`.
+        As in `softmax`.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1342,7 +1342,7 @@ def reduce_sum(
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1370,7 +1370,7 @@ def reduce_mean(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool 
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1398,7 +1398,7 @@ def reduce_max(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1426,7 +1426,7 @@ def reduce_min(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1454,7 +1454,7 @@ def reduce_any(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1482,7 +1482,7 @@ def reduce_all(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1496,7 +1496,7 @@ def reduce_all(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
 
 
 def reduce_argmax(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """The place of the greatest number over some dims.
+    """The position of the greatest number over some dims.
 
     Parameters
     ----------
@@ -1510,7 +1510,7 @@ def reduce_argmax(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1524,7 +1524,7 @@ def reduce_argmax(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
 
 
 def reduce_argmin(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """The place of the least number over some dims.
+    """The position of the least number over some dims.
 
     Parameters
     ----------
@@ -1538,7 +1538,7 @@ def reduce_argmin(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1566,7 +1566,7 @@ def reduce_logsumexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: 
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1594,7 +1594,7 @@ def reduce_logmeanexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask:
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Examples
     --------
@@ -1608,7 +1608,7 @@ def reduce_logmeanexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask:
 
 
 def get_default_float_dtype() -> str:
-    """The dtype that floats of Python get.
+    """The dtype of Python floats.
 
     Returns
     -------
@@ -1625,7 +1625,7 @@ def get_default_float_dtype() -> str:
 
 
 def get_default_int_dtype() -> str:
-    """The dtype that ints of Python get.
+    """The dtype of Python ints.
 
     Returns
     -------
@@ -1642,7 +1642,7 @@ def get_default_int_dtype() -> str:
 
 
 def get_default_array_index_dtype() -> str:
-    """The dtype of places.
+    """The dtype of positions.
 
     Returns
     -------
@@ -1693,7 +1693,7 @@ def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1718,7 +1718,7 @@ def copy_to_device(x: Data[Any], device: str | None = None) -> Tensor:
     Returns
     -------
     Tensor
-        Of the same dims.
+        The values on the device, over the same dims.
 
     Examples
     --------
@@ -1743,7 +1743,7 @@ def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
     Returns
     -------
     Tensor
-        With the same values, shared.
+        A Tensor that shares the values.
 
     Examples
     --------
@@ -1764,12 +1764,12 @@ def expand_dim(source: Data[Any], dim: Dim) -> Tensor:
     source
         Any values.
     dim
-        A dim that it lacks.
+        A dim that `source` lacks.
 
     Returns
     -------
     Tensor
-        With that dim.
+        The values, with that dim.
 
     Examples
     --------
@@ -1794,7 +1794,7 @@ def squeeze(source: Data[Any], axis: Dim) -> Tensor:
     Returns
     -------
     Tensor
-        Without it.
+        The values, without that dim.
 
     Examples
     --------
@@ -1817,12 +1817,12 @@ def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Ten
     axis
         The dim.
     out_dims
-        Dims of the parts; their sum is as long.
+        A dim for each part. Their lengths add up to those of `axis`.
 
     Returns
     -------
     tuple[Tensor, ...]
-        One part for each dim.
+        A part for each dim.
 
     Examples
     --------
@@ -1846,14 +1846,14 @@ def shift_right(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1
     axis
         The dim.
     pad_value
-        Of the first positions.
+        The value of the positions that become free.
     amount
-        How far.
+        The number of places.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1873,12 +1873,12 @@ def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1)
     Parameters
     ----------
     source, axis, pad_value, amount
-        As those of `shift_right`.
+        As in `shift_right`.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1907,7 +1907,7 @@ def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1934,7 +1934,7 @@ def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -1956,14 +1956,14 @@ def pad_packed(source: Data[Any], *, in_dim: Dim, dims: Sequence[Dim]) -> Tensor
     source
         Any values.
     in_dim
-        The dim that goes.
+        The dim to replace.
     dims
-        The dims in place of it, the slowest first.
+        The dims that replace it, the slowest first.
 
     Returns
     -------
     Tensor
-        Over these dims, without padding.
+        The values, over these dims, without padding.
 
     Examples
     --------
@@ -1989,18 +1989,18 @@ def search_sorted(
     sorted_seq
         Numbers that ascend along the dim.
     values
-        The numbers that are looked for.
+        The numbers to look up.
     axis
-        The dim; RETURNN takes none whose lengths differ.
+        The dim; its lengths may differ, unlike in RETURNN.
     side
-        "left", before equal ones, or "right".
+        "left" of equal numbers, or "right" of them.
     out_dtype
-        Of the places.
+        The dtype of the positions.
 
     Returns
     -------
     Tensor
-        Over the dims of values, and those of sorted_seq that stay.
+        The positions, over the dims of `values` and the remaining dims of `sorted_seq`.
 
     Examples
     --------
@@ -2026,7 +2026,7 @@ def one_hot(source: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        float32, with that dim as the last.
+        float32, with the dim of the classes as the last.
 
     Examples
     --------
@@ -2040,7 +2040,7 @@ def one_hot(source: Data[Any]) -> Tensor:
 
 
 def zeros_like(other: Data[Any]) -> Tensor:
-    """Zeros over the dims of another tensor, of its dtype and where it lies.
+    """Zeros over the dims of another tensor, with its dtype and device.
 
     Parameters
     ----------
@@ -2050,7 +2050,7 @@ def zeros_like(other: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -2063,7 +2063,7 @@ def zeros_like(other: Data[Any]) -> Tensor:
 
 
 def ones_like(other: Data[Any]) -> Tensor:
-    """Ones over the dims of another tensor, of its dtype and where it lies.
+    """Ones over the dims of another tensor, with its dtype and device.
 
     Parameters
     ----------
@@ -2073,7 +2073,7 @@ def ones_like(other: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -2095,14 +2095,14 @@ def last_frame_position_of_dim(
     dim
         A dim with lengths.
     device
-        Where places lie.
+        The device of the result.
     allow_scalar_on_cpu
-        Taken for the sake of code that says it.
+        Accepted for compatibility, and ignored.
 
     Returns
     -------
     Tensor
-        Over the dims that the dim depends on; -1 for an empty row, where RETURNN gives 0.
+        The positions, over the dims that the dim depends on; -1 for an empty row, where RETURNN gives 0.
 
     Examples
     --------
@@ -2124,16 +2124,16 @@ def cross_entropy(
     estimated
         Floats over the classes.
     target
-        Classes, or how much of each.
+        Classes, or the share of each.
     axis
         The dim of the classes.
     estimated_type
-        What is given: "logits", "probs" or "log-probs".
+        The kind of numbers in `estimated`: "logits", "probs" or "log-probs".
 
     Returns
     -------
     Tensor
-        Over the dims of both, without the classes.
+        The loss at each position, over the dims of both without the classes.
 
     Examples
     --------
@@ -2160,14 +2160,14 @@ def edit_distance(
     a, b
         Integers.
     a_spatial_dim, b_spatial_dim
-        The dims along which their sequences go.
+        The dims of their sequences.
     dtype
-        Of the counts.
+        The dtype of the result.
 
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The distances, over the remaining dims.
 
     Examples
     --------
@@ -2191,14 +2191,14 @@ def normalize(a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6)
     a
         Numbers.
     axis
-        The dims that mean and variance are over.
+        The dims of mean and variance.
     epsilon
-        Added to the variance.
+        A small number, added to the variance.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -2224,14 +2224,14 @@ def random_uniform(
     Parameters
     ----------
     dims, dtype, device, sparse_dim, feature_dim, minval, maxval
-        As those of `random`.
+        As in `random`.
     seed, algorithm, explicit_state, auto_update_state, static, out, like
-        As those of `random`.
+        As in `random`.
 
     Returns
     -------
     Tensor
-        Over these dims.
+        The random numbers, over these dims.
 
     Examples
     --------
@@ -2258,14 +2258,14 @@ def random_normal(
     Parameters
     ----------
     dims, dtype, device, sparse_dim, feature_dim, mean, stddev
-        As those of `random`.
+        As in `random`.
     seed, algorithm, explicit_state, auto_update_state, static, out, like
-        As those of `random`.
+        As in `random`.
 
     Returns
     -------
     Tensor
-        Over these dims.
+        The random numbers, over these dims.
 
     Examples
     --------
@@ -2293,14 +2293,14 @@ def random_truncated_normal(
     Parameters
     ----------
     dims, dtype, device, sparse_dim, feature_dim, mean, stddev, minval, maxval
-        As those of `random`.
+        As in `random`.
     seed, algorithm, explicit_state, auto_update_state, static, out, like
-        As those of `random`.
+        As in `random`.
 
     Returns
     -------
     Tensor
-        Over these dims.
+        The random numbers, over these dims.
 
     Examples
     --------
@@ -2325,12 +2325,12 @@ def max_pool(
     Parameters
     ----------
     source, pool_size, padding, dilation_rate, strides, in_spatial_dims, out_spatial_dims
-        As those of `pool`.
+        As in `pool`.
 
     Returns
     -------
     tuple[Tensor, list[Dim]]
-        The dims of the windows.
+        The results, and the dims of the windows.
 
     Examples
     --------
@@ -2355,12 +2355,12 @@ def max_pool1d(
     Parameters
     ----------
     source, pool_size, padding, dilation_rate, strides, in_spatial_dim, out_spatial_dim
-        As those of `pool1d`.
+        As in `pool1d`.
 
     Returns
     -------
     tuple[Tensor, Dim]
-        The dim of the windows.
+        The results, and the dim of the windows.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def ones(
     Parameters
     ----------
     dims, dtype, device, sparse_dim, feature_dim, like
-        As those of `zeros`.
+        As in `zeros`.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def full(
         Of the values; by default that of `like`, without it float32 for a float of Python, int32 for an int,
         bool for a bool, and its own for a number that has one.
     device, sparse_dim, feature_dim, like
-        As those of `zeros`.
+        As in `zeros`.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def constant(
     Parameters
     ----------
     fill_value, dims, dtype, device, sparse_dim, feature_dim, like
-        As those of `full`.
+        As in `full`.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def sequence_mask(
     dims
         Dims with lengths.
     device, like
-        As those of `zeros`.
+        As in `zeros`.
 
     Returns
     -------

@@ -100,7 +100,7 @@ def compare(
     kind
         "==", "!=", "<", "<=", ">" or ">=", or "equal", "not_equal", "less" and so on.
     allow_broadcast_all_sources, dim_order
-        As those of `combine`.
+        As in `combine`.
 
     Returns
     -------

@@ -168,7 +168,7 @@ def _scatter_function(mode: str, what: str) -> Callable[..., Tensor]:
     Parameters
     ----------
     source, indices, indices_dim, fill_value, out_dim
-        As those of `scatter`.
+        As in `scatter`.
 
     Returns
     -------

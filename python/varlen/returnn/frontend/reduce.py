@@ -77,7 +77,7 @@ def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | 
     source
         Numbers with features.
     mode
-        As that of `reduce`.
+        As in `reduce`.
     num_pieces
         How many features become one.
     out_dim

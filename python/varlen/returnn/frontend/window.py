@@ -197,7 +197,7 @@ def pool1d(
     Parameters
     ----------
     source, mode, pool_size, padding, dilation_rate, strides
-        As those of `pool`.
+        As in `pool`.
     in_spatial_dim
         The dim.
     out_spatial_dim
@@ -339,7 +339,7 @@ def transposed_conv(
     Parameters
     ----------
     source, in_dim, out_dim, in_spatial_dims, out_spatial_dims, filter, filter_size, bias, use_mask
-        As those of `conv`.
+        As in `conv`.
     padding
         "valid" or "same".
     remove_padding
@@ -431,7 +431,7 @@ def make_conv_out_spatial_dims(
     filter_size
         Its size, for all dims or for each.
     padding, strides, dilation_rate
-        As those of `conv`, for all dims or for each.
+        As in `conv`, for all dims or for each.
     description_prefix
         Taken for the sake of code that says it: dims are called by what they are made of.
 
