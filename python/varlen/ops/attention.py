@@ -59,13 +59,14 @@ def attention_pool(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (n, ...), with heads (n, heads, ...), for more levels a Ragged of those above: zeros for a sequence
-        without rows. Of the float dtype that X and the scores have together; integers give float64.
+        The weighted sums: (n, ...), with heads (n, heads, ...), for more levels a Ragged of those above;
+        zeros for a sequence without rows. The dtype is the common float dtype of X and the scores; integers
+        give float64.
 
     Raises
     ------
     TypeError, ValueError
-        Values that are not numbers, scores of another shape, lengths that do not add up to the rows.
+        The values are not numbers, the scores have another shape, or the lengths do not add up to the rows.
     IndexError
         There is no such level.
 
@@ -75,9 +76,9 @@ def attention_pool(
 
     Notes
     -----
-    What `reduce_sum(softmax(scores)[..., None] * X)` gives, but X is read once, and nothing of its size is
-    made. Weights are float32, of float64 they are that; sums are as those of `reduce_sum`. Autograd follows
-    tensors, any number of times.
+    Equals `reduce_sum(softmax(scores)[..., None] * X)`, but reads X once and makes nothing of its size.
+    Weights are float32, or float64 for float64; sums are added as in `reduce_sum`. Autograd follows tensors,
+    any number of times.
 
     Examples
     --------
@@ -121,17 +122,17 @@ def backprop_attention_pool(
     dY
         (n, ...), or (n, heads, ...).
     X, scores, lengths, temperature
-        As `attention_pool` had them.
+        The arguments of `attention_pool`.
 
     Returns
     -------
     tuple
-        Of X, a Ragged where it is one, and of the scores, of their shape.
+        The gradient of X, a Ragged if X is one, and the gradient of the scores, in their shape.
 
     Raises
     ------
     TypeError, ValueError
-        As in `attention_pool`; a dY of another shape than that gives.
+        As in `attention_pool`; or `dY` has another shape than its result.
 
     Examples
     --------

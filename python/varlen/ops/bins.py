@@ -54,7 +54,7 @@ def bincount(
     lengths
         The lengths: integers, or a `Level`.
     minlength
-        At least so many numbers are counted; else as many as the largest needs.
+        The least number of bins; by default as many as the largest number needs.
     weights
         (T,), one for each row; or a Ragged that nests as X.
     level
@@ -63,16 +63,17 @@ def bincount(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (n, k), for more levels a Ragged of those above: int64, or float64 with weights. Of tensors it has the
-        dtype of the weights, and autograd follows them. A device is waited for once, for the smallest and the
-        largest number.
+        The counts: (n, k), for more levels a Ragged of those above; int64, or float64 with weights. For
+        tensors the dtype is that of the weights, and autograd follows them. The call waits for a device once,
+        to read the smallest and the largest number.
 
     Raises
     ------
     TypeError
-        X is no integers; `lengths` beside a Ragged, or none beside an array.
+        X does not hold integers; or `lengths` are given with a Ragged, or missing with an array.
     ValueError
-        A number below 0, which is named; weights of another shape; lengths that do not add up to T.
+        A number is below 0 (the message names it), the weights have another shape, or the lengths do not add
+        up to T.
 
     Examples
     --------

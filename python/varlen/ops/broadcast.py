@@ -29,29 +29,29 @@ def broadcast_rows(
 def broadcast_rows(X: Any, rows: SequencesLike, lengths: Any = None, *, level: int = -1) -> Rows:
     """Repeat one row per sequence for all values below it: a Ragged that nests like X.
 
-    What operators do with a Ragged of fewer levels, as a method.
+    Operators do the same with a Ragged of fewer levels.
 
     Parameters
     ----------
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     rows
-        An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
+        An array (sequences of `level`, ...), or a Ragged of the levels above, which decides the level.
 
     lengths
         The lengths: integers, or a `Level`; omit them with a Ragged.
     level
-        Whose sequences the rows of an array are for; -1 is the innermost.
+        The level whose sequences get the rows of an array; -1 is the innermost.
 
     Returns
     -------
     Ragged
-        Nests as X, of the dtype of the rows that are given.
+        The repeated rows, which nest as X and keep their dtype.
 
     Raises
     ------
     ValueError
-        More or fewer rows than sequences, a Ragged that nests differently.
+        There are more or fewer rows than sequences, or a Ragged nests differently.
     IndexError
         There is no such level.
 

@@ -34,23 +34,23 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
         At least one Ragged; all have equally many levels and rows of one shape. Different dtypes are promoted
         as in NumPy.
     axis
-        0: n sequences and m sequences make n + m. 1: sequence i is all their sequences i, end to end; they
-        have as many sequences. A deeper ragged axis: the same, of the sequences of a deeper level; the levels
-        above are alike. An axis of the rows: rows side by side; all levels are alike, and shared.
+        0: n and m sequences make n + m. 1: joins the sequences i of all parts end to end; all parts have the
+        same number. A deeper ragged axis: joins the sequences of a deeper level; the levels above must be
+        alike. An axis of the rows: puts rows side by side; all levels must be alike, and are shared.
 
     Returns
     -------
     Ragged
-        Of the class of the first part; levels as `axis` says. The values are a copy. Lengths that lie on a
-        device are joined there, and nothing waits for them.
+        The parts joined, in the class of the first. The values are a copy. Lengths on a device are joined
+        there, and nothing waits for them.
 
     Raises
     ------
     TypeError
         A part is not a Ragged.
     ValueError
-        No such axis; nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part
-        is named.
+        There is no such axis, there is nothing to concatenate, or levels, rows or numbers of sequences do not
+        fit; the message names the part.
 
     Examples
     --------
@@ -83,13 +83,13 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     raggeds
         At least one Ragged, as for `concatenate`.
     axis
-        Where the new axis stands in the result. 1: sequence i holds the sequences i of all parts. Behind the
-        ragged axes: rows side by side, of parts that nest alike.
+        The position of the new axis in the result. 1: sequence i holds the sequences i of all parts. After
+        the ragged axes: rows side by side, of parts that nest alike.
 
     Returns
     -------
     Ragged
-        Of the class of the first part, with one axis more. The values are a copy.
+        The parts stacked, in the class of the first, with one axis more. The values are a copy.
 
     Raises
     ------
@@ -118,19 +118,19 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     ragged
         A Ragged of any depth; its outermost level is cut.
     sizes
-        A number, where the last piece may be shorter, or numbers that add up to len(ragged).
+        A number (the last piece may be shorter), or numbers that add up to len(ragged).
 
     Returns
     -------
     list of Ragged
-        Of the class of `ragged`. They share its values.
+        The pieces, in the class of `ragged`. They share its values.
 
     Raises
     ------
     TypeError
-        Sizes that are not integers.
+        The sizes are not integers.
     ValueError
-        Sizes below 0 (below 1 for a number), or that add up to something else.
+        A size is below 0 (below 1 for a single number), or the sizes do not add up.
 
     Examples
     --------

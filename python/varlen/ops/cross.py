@@ -25,28 +25,29 @@ def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]
     Parameters
     ----------
     raggeds
-        At least one, with as many levels and sequences; alike above `level`. Rows may differ in all else.
+        At least one Ragged. All have the same number of levels and sequences, and nest alike above `level`.
+        Their rows may differ otherwise.
     level
-        Whose sequences are crossed: rows together with all that nests below it; -1 is the innermost.
+        The level whose sequences are crossed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
     tuple of Ragged
-        One for each that was given, which share their levels: row k of all of them is a combination. The
-        last runs fastest. Columns of keys can then be hashed, joined or looked up together.
+        A Ragged for each input; they share their levels. Row k of all of them is one combination, and the
+        last input varies fastest. Columns of keys can then be hashed, joined or looked up together.
 
     Raises
     ------
     TypeError, ValueError
-        Nothing to cross, or parts that do not fit; the part is named.
+        There is nothing to cross, or a part does not fit; the message names it.
     IndexError
         There is no such level.
     OverflowError
-        More combinations than int64 counts.
+        There are more combinations than int64 can count.
 
     Notes
     -----
-    As TensorFlow's `tf.ragged.cross`, which joins the combinations to strings.
+    As TensorFlow's `tf.ragged.cross`, which joins each combination into a string.
 
     Examples
     --------

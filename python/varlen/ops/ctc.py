@@ -50,28 +50,30 @@ def ctc_loss(
     targets
         (total labels,) integers, or a `Ragged` of them: classes other than the blank.
     lengths, target_lengths
-        (n,) integers, or a `Level`: how many rows, how many labels each sequence has; none beside a Ragged.
+        (n,) integers, or a `Level`: the numbers of rows and of labels of each sequence; omit them with a
+        Ragged.
     blank
         The class that stands for no label.
     zero_infinity
-        Give 0, and no gradient, where the loss is inf.
+        If True, an infinite loss becomes 0 and has no gradient.
     level
-        The level of log_probs whose sequences, with all that nests below, are one each; -1 is the innermost.
-        The levels above it are kept, and the targets have the same.
+        The level of log_probs whose sequences get one loss each; levels below it are merged. -1 is the
+        innermost. The levels above are kept, and the targets have the same.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (n,): inf where no alignment has so few rows or a probability above zero; 0 for no labels in no rows.
-        Of the dtype of log_probs, float32 for halves. For more levels a Ragged of those above.
+        The losses: (n,) of the dtype of log_probs, float32 for 16-bit floats; for more levels a Ragged of
+        those above. A loss is inf if there are too few rows or no alignment has a probability above zero, and
+        0 for no labels in no rows.
 
     Raises
     ------
     TypeError
-        Log probabilities that are not floats, or lie on a device of CuPy; labels that are not integers.
+        The log probabilities are not floats, or are CuPy arrays; or the labels are not integers.
     ValueError
-        Labels that are the blank or no class (the sequence, the position and the label are named), a blank
-        that is no class, numbers of sequences that differ, lengths that do not add up.
+        A label is the blank or no class (the message names the sequence, the position and the label), the
+        blank is no class, the numbers of sequences differ, or the lengths do not add up.
     IndexError
         There is no such level.
 
@@ -81,10 +83,9 @@ def ctc_loss(
 
     Notes
     -----
-    As `torch.nn.functional.ctc_loss(reduction="none")` of padded rows, which is not made here; its mean
-    divides each loss by its number of labels. Autograd follows tensors once, as that of torch. Tensors on a
-    CUDA device are padded there by varlen, and torch computes. A sequence gives the same bits alone and in a
-    batch.
+    As `torch.nn.functional.ctc_loss(reduction="none")`, but rows need no padding. torch's mean divides each
+    loss by its number of labels. Autograd follows tensors once, as in torch. On a CUDA device, varlen pads
+    tensors and torch computes the loss. A sequence gives the same bits alone and in a batch.
 
     Examples
     --------
@@ -121,22 +122,22 @@ def backprop_ctc_loss(
     d
         (n,) floats, or a Ragged of them: the gradient of each loss.
     log_probs, targets, lengths, target_lengths, blank, zero_infinity, level
-        As `ctc_loss` had them.
+        The arguments of `ctc_loss`.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (total, classes) of the dtype of log_probs, a Ragged where it is one.
+        (total, classes) of the dtype of log_probs; a Ragged if log_probs is one.
 
     Raises
     ------
     TypeError, ValueError, IndexError
-        As in `ctc_loss`; a d that is not one number for each sequence.
+        As in `ctc_loss`; or `d` is not one number for each sequence.
 
     Notes
     -----
-    As torch gives it: the gradient of what log_softmax made log_probs from, exp(log_probs) less the share of
-    the alignments that have a class at a row. A loss of inf gives NaN, with `zero_infinity` 0. A class of
+    As in torch, this is the gradient of the input of log_softmax: exp(log_probs) minus the share of the
+    alignments that have a class at a row. A loss of inf gives NaN, or 0 with `zero_infinity`. A class of
     probability zero gives 0, where torch gives NaN.
 
     Examples

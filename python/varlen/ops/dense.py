@@ -95,25 +95,26 @@ def to_dense(
     fill
         The fill value: a number, or one row of the values' trailing shape; None for zeros.
     mask
-        Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
+        If True, return (block, mask). The mask is True where data is present: (n, width), or (n, width, ...)
+        for more levels.
     max_len
         The most slots per sequence: one number per level, or one for the outermost.
     truncate
         "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
     out
-        An array of the right shape to write into; it is returned.
+        An array of the result's shape, to write into; it is returned.
     dtype
         The dtype of the result; values are cast while writing.
     pad_to_multiple_of
         The width of every level is rounded up to a multiple of this.
     max_bytes
-        Refuse a larger block; by default half of the machine's memory.
+        The largest block to make, by default half of the machine's memory; a larger one is refused.
 
     Returns
     -------
     numpy.ndarray or torch.Tensor
-        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing). Autograd follows
-        tensors.
+        The rectangle: (n, width, *trailing), or (n, width, width of the next level, ..., *trailing). Autograd
+        follows tensors.
 
     Raises
     ------
@@ -179,19 +180,20 @@ def from_dense(
     padding_side
         "right" or "left": the side of the padding.
     out
-        (total, ...): becomes the values.
+        (total, ...): an array that becomes the values.
 
     Returns
     -------
     Ragged
-        As many levels as there are ragged axes; values of the kind of the block.
+        The sequences, with a level for each ragged axis, and values of the kind of the block.
 
     Raises
     ------
     TypeError
-        Lengths and a mask, or neither.
+        Both lengths and a mask are given, or neither.
     ValueError
-        A length beyond the width, a mask with gaps or with its padding at the other side; names the row.
+        A length exceeds the width, or the mask has gaps or padding on the other side; the message names the
+        row.
 
     Examples
     --------

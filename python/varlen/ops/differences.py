@@ -30,22 +30,22 @@ def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Rows:
     lengths
         The lengths: integers, or a `Level`.
     n
-        How often, 0 or more.
+        The number of times, 0 or more.
     level
         The level whose sequences are processed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
     Ragged
-        The levels above, and one of what is left, of the class of X. The dtype is that of a difference.
-        Autograd follows tensors.
+        The differences, in the class of X: the levels above, and a level of the remaining lengths. The dtype
+        is that of a difference. Autograd follows tensors.
 
     Raises
     ------
     TypeError
-        `lengths` beside a Ragged, or none beside an array.
+        `lengths` are given with a Ragged, or missing with an array.
     ValueError
-        n is below 0; lengths that do not add up to T.
+        n is below 0, or the lengths do not add up to T.
 
     Examples
     --------

@@ -49,33 +49,33 @@ def edit_distance(
     Parameters
     ----------
     a, b
-        (total,) integers, bools, bytes or texts, an array or a tensor; or a `Ragged` of these. They are
-        compared by equality alone. Sequence by sequence, whatever their lengths.
+        (total,) integers, bools, bytes or texts, an array or a tensor; or a `Ragged` of these. Values are
+        compared by equality alone, sequence by sequence.
     a_lengths, b_lengths
-        (n,) integers, or a `Level`: how many rows each sequence of a, of b has; none beside a Ragged.
+        (n,) integers, or a `Level`: the lengths of the sequences; omit them with a Ragged.
     normalize
-        Divide by the length of the sequence of b: an error rate.
+        If True, divide by the length of the sequence in b, which gives an error rate.
     counts
-        Give the number of edits of each kind as well.
+        If True, also return the number of edits of each kind.
     level
-        The level whose sequences are compared, with all that nests below them as one sequence; -1 is the
-        innermost of a. The levels above it are kept, and b has the same.
+        The level of a whose sequences are compared; levels below it are merged. -1 is the innermost. The
+        levels above are kept, and b has the same.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 (n,): the fewest substitutions, insertions and deletions that make a sequence of a from that of
-        b. With `normalize` float64: a share of no rows is 0 for no edits, else inf. For more levels a Ragged
-        of those above. With `counts` a pair of this and int64 (n, 3): substitutions, insertions (rows of a
-        alone) and deletions (rows of b alone).
+        The distances, int64 (n,): the fewest substitutions, insertions and deletions that turn a sequence of
+        b into that of a. For more levels a Ragged of those above. With `normalize` float64; for an empty
+        reference, 0 if there are no edits, else inf. With `counts` a pair: the distances, and int64 (n, 3)
+        with the substitutions, insertions (rows of a alone) and deletions (rows of b alone).
 
     Raises
     ------
     TypeError
-        Values that are not integers, bytes or texts; texts on one side alone.
+        The values are not integers, bytes or text, or only one side is text.
     ValueError
-        Numbers of sequences that differ, levels above that differ, lengths that are negative or do not add
-        up to the rows.
+        The numbers of sequences or the levels above differ, or lengths are negative or do not add up to the
+        rows.
     IndexError
         There is no such level.
 
@@ -85,10 +85,10 @@ def edit_distance(
 
     Notes
     -----
-    As `tf.edit_distance(hypothesis, truth)`, whose `normalize` is True where nobody says so. Among the ways
-    of fewest edits `counts` are those with the fewest substitutions. Distances take a step for each 64 rows
-    of one side and each row of the other; counts one for each pair of rows. Values on a device are compared
-    on the host.
+    As `tf.edit_distance(hypothesis, truth)`, whose `normalize` is True by default. If several edit paths are
+    shortest, `counts` are those of the path with the fewest substitutions. Distances take a step for each 64
+    rows of one side and each row of the other; counts take one for each pair of rows. Values on a device are
+    compared on the host.
 
     Examples
     --------

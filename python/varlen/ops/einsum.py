@@ -37,8 +37,8 @@ def einsum(
     Parameters
     ----------
     equation
-        The letters of each operand, "->", and those of the result: "btd,bsd->bts". A ragged letter is as
-        long as each sequence says. A term with ragged letters begins with the letter that counts the
+        The letters of each operand, "->", and those of the result: "btd,bsd->bts". The length of a ragged
+        letter differs from sequence to sequence. A term with ragged letters begins with the letter of the
         sequences, here b. Letters that the result lacks are summed.
     *operands
         Arrays, tensors or Ragged. An operand with ragged letters is laid row by row in the order of its
@@ -46,26 +46,27 @@ def einsum(
         behind have an axis each. With t ragged "bthd" is (total of t, h, d); with t and s ragged "bhts" is
         (sum of h t s,). A Ragged brings the lengths of the letters behind b, a level for each.
     lengths
-        For each ragged letter (n,) integers, or a `Level`. An int says how long a static letter is, where no
-        axis does. A Ragged does not show how long s of "bts" is in a sequence where t is 0: 0, where nothing
-        else says it.
+        For each ragged letter (n,) integers, or a `Level`. An int gives the length of a static letter that no
+        axis gives. A Ragged does not show the length of s in "bts" for a sequence where t is 0: it counts as
+        0, unless `lengths` gives it.
     out
-        Of the result's shape and dtype, C-contiguous: filled and given back.
+        A C-contiguous array of the result's shape and dtype, which is filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        Laid by the same rule, of the dtype that the operands have together. A Ragged where an operand is one
-        and the result has ragged letters: a level for each letter behind b up to the last ragged one. That of
-        "bts" has the levels of t, and of s once for each t, so that `softmax` of it goes over s.
+        The sums, laid out by the same rule, in the common dtype of the operands. If an operand is a Ragged
+        and the result has ragged letters, a Ragged with a level for each letter after b, up to the last
+        ragged one. For "bts" these are the lengths of t, and those of s once for each t, so its `softmax`
+        runs over s.
 
     Raises
     ------
     TypeError
-        Operands that are not numbers.
+        An operand does not hold numbers.
     ValueError
-        An equation that cannot be read, a letter twice in one term, letters without lengths, extents that
-        differ: the operands, the sequence and the numbers are named.
+        The equation cannot be read, a letter appears twice in a term, a letter has no length, or lengths
+        differ; the message names the operands, the sequence and the numbers.
 
     See Also
     --------

@@ -36,19 +36,20 @@ def fill_empty_rows(X: Any, default: RowsLike, lengths: Any = None) -> tuple[Row
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     default
-        The row: a number, or what broadcasts to one.
+        The row: a number, or an array that broadcasts to a row.
     lengths
         The lengths: integers, or a `Level`; omit them with a Ragged.
 
     Returns
     -------
     (Ragged, indicator)
-        Bools, True for sequences that were empty: (n,), or a Ragged of the levels above.
+        The filled Ragged, and bools that are True for sequences that were empty: (n,), or a Ragged of the
+        levels above.
 
     Raises
     ------
     ValueError
-        A default that the dtype cannot hold, or of another shape.
+        The dtype cannot hold `default`, or its shape does not fit.
 
     Notes
     -----

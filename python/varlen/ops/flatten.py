@@ -33,30 +33,30 @@ def flatten(
         are promoted as NumPy does. Arrays without elements that are unlike the others do not count. Torch
         tensors give a tensor, and gradients flow through it.
     dtype
-        Of the result. Every number is checked, none wraps.
+        The dtype of the result. Every number is checked, none wraps.
     pad
-        So many rows of zeros stand before each array that has rows, and behind the last: what keeps windows
-        of neighbours from reaching into another sequence.
+        The number of zero rows before each array that has rows, and after the last. They keep windows of
+        neighbours from reaching into another sequence.
     ndim_if_empty
-        How many axes the result has where there are no arrays.
+        The number of axes of the result if there are no arrays.
 
     Returns
     -------
     numpy.ndarray
-        (total, ...), a copy. Without arrays (0, 0), float32 unless a dtype is given.
+        (total, ...), a copy. Without arrays, shape (0, 0), float32 unless a dtype is given.
 
     Raises
     ------
     TypeError
-        Not a list of arrays, arrays of Python objects, dtypes without a common one.
+        X is not a list of arrays, an array holds Python objects, or the dtypes have no common one.
     ValueError
-        Arrays that differ in more than their length (the text names the array); a pad below 0; a number that
-        the dtype does not hold.
+        Arrays differ in more than their length (the message names the array), pad is below 0, or the dtype
+        cannot hold a number.
 
     Notes
     -----
-    As Thinc's `Ops.flatten`, which drops all arrays without elements, and gives float32 where none is left;
-    here those that are alike keep their dtype, and their rows where a trailing axis is 0.
+    As Thinc's `Ops.flatten`, which drops all arrays without elements, and returns float32 if none is left.
+    Here the result keeps the dtype, and the rows of arrays with a trailing axis of 0.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     lengths
         (n,) integers, a list of them, or a `Level`.
     pad
-        As `flatten` was given it; the gaps are left out.
+        The `pad` of `flatten`; the gaps are left out.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     Raises
     ------
     ValueError
-        A negative length; lengths that with their gaps do not add up to the rows of X.
+        A length is negative, or the lengths and gaps do not add up to the rows of X.
     TypeError
         The lengths are not integers.
 
@@ -137,25 +137,25 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     padded
         (n, width, ...): an array of any strides, or a tensor.
     lengths
-        Of the first n sequences or fewer: integers, a list of them, or a `Level`.
+        The lengths of the first sequences, or of all: integers, a list of them, or a `Level`.
     padding_side
         "right" or "left": the side of the padding.
 
     Returns
     -------
     list
-        As many arrays (length, ...) as there are lengths: views of `padded`.
+        An array (length, ...) for each length: views of `padded`.
 
     Raises
     ------
     IndexError
-        More lengths than sequences.
+        There are more lengths than sequences.
     ValueError
-        A length that is negative, or larger than the width: the sequence is named.
+        A length is negative or exceeds the width; the message names the sequence.
 
     Notes
     -----
-    As Thinc's `Ops.unpad`, which takes the width where a length is larger.
+    As Thinc's `Ops.unpad`, which cuts a larger length to the width.
 
     Examples
     --------

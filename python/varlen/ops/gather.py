@@ -61,28 +61,28 @@ def gather(
     lengths
         The lengths: integers, or a `Level`; omit them with a Ragged.
     indices
-        Integers, an array or a Ragged of any depth; with `batch_dims` its first axes are those of this
-        Ragged. Numbers count from 0 in the sequence that they pick from; none is negative.
+        Integers, an array or a Ragged of any depth; with `batch_dims` its first axes are those of X. Numbers
+        count from 0 in the sequence that they pick from; none may be negative.
     axis
-        Of what items are picked: 0 sequences, then what is in them, then rows' axes; `batch_dims` by
-        default. Beyond `batch_dims` all sequences take the same numbers.
+        The axis to take items along: 0 for sequences, then their contents, then the axes of rows; by default
+        `batch_dims`. Beyond `batch_dims`, all sequences use the same indices.
     batch_dims
-        How many axes both share.
+        The number of leading axes that X and the indices share.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        Its axes are those of X before `axis`, those of `indices` behind `batch_dims`, then those of X behind
-        `axis`. An array where none of them is ragged.
+        The items taken: the axes of X before `axis`, those of `indices` after `batch_dims`, then those of X
+        after `axis`. An array if none of them is ragged.
 
     Raises
     ------
     TypeError
         The indices are not integers.
     IndexError
-        An index is negative or beyond its sequence, which the message names.
+        An index is negative or beyond its sequence; the message names the sequence.
     ValueError
-        No such axis; indices that nest differently in the axes that both share.
+        There is no such axis, or the indices nest differently in the shared axes.
 
     Notes
     -----
@@ -156,26 +156,26 @@ def boolean_mask(X: Any, mask: SequencesLike, lengths: Any = None, *, flatten: b
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     mask
-        Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
-        of its rows, or one that nests as X does, down to the axes of the rows where it has them.
+        Bools: an array with one for each outermost sequence, a Ragged of outer levels with one for each of
+        its rows, or a Ragged that nests as X, and may have the axes of its rows too.
     lengths
         The lengths: integers, or a `Level`; omit them with a Ragged.
     flatten
-        Give what is kept without the levels of the mask, as TensorFlow's `tf.boolean_mask`. Otherwise
-        sequences keep their place, as in `tf.ragged.boolean_mask`.
+        If True, drop the levels of the mask, as TensorFlow's `tf.boolean_mask`. Otherwise sequences keep
+        their place, as in `tf.ragged.boolean_mask`.
 
     Returns
     -------
     Ragged, numpy.ndarray or torch.Tensor
-        Of the dtype of X, a copy. A Ragged keeps the levels of the mask and those below it; with `flatten`
-        only those below, and where there are none an array.
+        What the mask keeps, a copy in the dtype of X: a Ragged of the levels of the mask and those below it.
+        With `flatten` only those below; an array if there are none.
 
     Raises
     ------
     TypeError
-        A mask of another dtype.
+        The mask does not hold bools.
     ValueError
-        A mask that nests differently.
+        The mask nests differently.
 
     Examples
     --------

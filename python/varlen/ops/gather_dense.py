@@ -61,14 +61,15 @@ def gather_dense(
     X
         (total, ...) rows of any dtype, an array or a tensor, or a Ragged.
     indices
-        Which sequences, each as often as it is named: integers, negative ones from the end, a mask or a
+        The sequences to take, any number of times: integers (negative ones count from the end), a mask or a
         slice; None for all.
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     padding_side, fill, max_len, truncate, dtype, pad_to_multiple_of, max_bytes
         As in `to_dense`.
     positions
-        Return the place of each row in its sequence too, on the innermost axis, and 0 where no row is.
+        If True, also return the position of each row in its sequence, on the innermost axis; 0 in the
+        padding.
 
     Returns
     -------
@@ -79,9 +80,9 @@ def gather_dense(
     Raises
     ------
     IndexError
-        An index on the host that is out of range.
+        An index on the host is out of range.
     ValueError
-        As `to_dense` has it.
+        As in `to_dense`.
 
     See Also
     --------
@@ -89,13 +90,12 @@ def gather_dense(
 
     Notes
     -----
-    What `to_dense(X[indices], mask=True)` and `to_dense(positions(X[indices]))` give, without the rows
-    between. On a device it is one kernel, and one more for another dtype, to which the rectangle's numbers
-    alone are changed; a float that is too large for it becomes infinite, and for integers that may not fit
-    values are looked at first, which waits. Indices that lie on the device are looked at by nobody: the
-    block is as wide as the longest of all sequences, or as `max_len`, and one that is out of range gives
-    fill, under autograd and in a graph too. Of lengths that lie there alone the block is as wide as their
-    `max_len`, for any indices.
+    Equals `to_dense(X[indices], mask=True)` and `to_dense(positions(X[indices]))`, but never makes the rows
+    in between. On a device it is one kernel, and one more to change the dtype of the rectangle: a float too
+    large for the dtype becomes infinite; integers that may not fit are checked first, which waits. Indices on
+    the device are not read by the host: the block is as wide as the longest of all sequences, or as
+    `max_len`, and an index out of range gives a row of fill, under autograd and in a graph too. If lengths
+    lie only on the device, the block is as wide as their `max_len`, for any indices.
 
     Examples
     --------

@@ -33,30 +33,30 @@ def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     Parameters
     ----------
     n
-        Keys of an n-gram, 1 or more.
+        The number of keys in an n-gram, 1 or more.
     keys
         (T,) integers, none below 0; or a `Ragged` of them, whose innermost sequences are taken.
     lengths
-        How many keys each sequence has: integers, or a `Level`. No n-gram leaves its sequence.
+        The number of keys of each sequence: integers, or a `Level`. No n-gram leaves its sequence.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        uint64, T - n + 1 of them, none where that is below 0. With lengths, or for a Ragged, a Ragged of as
-        many sequences.
+        The hashes, uint64: T - n + 1 of them, or none if T < n. With lengths, or for a Ragged, a Ragged with
+        as many sequences.
 
     Raises
     ------
     TypeError
-        Keys that are not integers.
+        The keys are not integers.
     ValueError
-        n below 1, keys below 0 (the place is named), keys of several dimensions. Keys on a device are not
-        looked at: one below 0 is what its 64 bits say.
+        n is below 1, a key is below 0 (the message names its position), or the keys have several dimensions.
+        Keys on a device are not checked: a negative one is read as its 64 bits.
 
     Notes
     -----
     As Thinc's `Ops.ngrams`, bit for bit: MurmurHash64A of the keys' bytes with seed 0. Thinc takes one
-    sequence of uint64, and gives nothing for n below 1.
+    sequence of uint64, and returns nothing for n below 1.
 
     Examples
     --------
@@ -86,22 +86,23 @@ def hash(ids: Any, seed: int) -> Rows:
     Returns
     -------
     numpy.ndarray or torch.Tensor
-        uint32 (T, 4). Their remainders are the rows of a table that `gather_add` looks up.
+        The hashes, uint32 (T, 4). Their remainders modulo the size of a table are the rows for `gather_add`
+        to look up.
 
     Raises
     ------
     TypeError
-        Ids that are not integers.
+        The ids are not integers.
     ValueError
-        Ids or a seed below 0, ids of several dimensions. Ids on a device are not looked at: one below 0 is
-        what its 64 bits say.
+        An id or the seed is below 0, or the ids have several dimensions. Ids on a device are not checked: a
+        negative one is read as its 64 bits.
     OverflowError
-        A seed beyond 32 bits.
+        The seed exceeds 32 bits.
 
     Notes
     -----
-    As Thinc's `Ops.hash`, bit for bit: MurmurHash3_x64_128 of the 8 bytes of each id. Thinc takes uint64
-    only, and none at all is an error.
+    As Thinc's `Ops.hash`, bit for bit: MurmurHash3_x64_128 of the 8 bytes of each id. Thinc takes only
+    uint64, and raises an error if there are no ids.
 
     Examples
     --------

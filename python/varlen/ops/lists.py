@@ -91,26 +91,26 @@ def pad(
     truncate
         The end that too long sequences lose: "right" keeps the beginning, "left" the end.
     mask
-        Also give a bool (n, width), True where data is.
+        If True, also return a mask, bool (n, width), True where data is present.
     out
         (n, width or more, ...) of the dtype, C-contiguous: filled and returned. Extra width is padded.
     dtype
-        Of the result. Every number is checked, none wraps.
+        The dtype of the result. Every number is checked, none wraps.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     numpy.ndarray or tuple
-        (n, width, ...), or that and the mask. Torch tensors for a list of tensors.
+        The rectangle (n, width, ...), or a tuple of it and the mask. Tensors for a list of tensors.
 
     Raises
     ------
     TypeError
-        Not a list of arrays, arrays of Python objects, dtypes without a common one.
+        The argument is not a list of arrays, an array holds Python objects, or the dtypes have no common one.
     ValueError
-        Arrays that differ in more than their length (the text names the array), a bad option, `out` of
-        another shape, a result over max_bytes.
+        Arrays differ in more than their length (the message names the array), an option is wrong, `out` has
+        another shape, or the result exceeds max_bytes.
     OverflowError
         A number or the fill does not fit the dtype; a size does not fit 63 bits.
 
@@ -156,21 +156,21 @@ def list2ragged(
         n arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes
         are promoted as NumPy does.
     dtype
-        Of the values. Every number is checked, none wraps.
+        The dtype of the values. Every number is checked, none wraps.
     out
-        (total, ...) of the dtype, C-contiguous: becomes the values.
+        (total, ...) of the dtype, C-contiguous: an array that becomes the values.
 
     Returns
     -------
     Ragged
-        One level, n sequences. The values are a copy.
+        A Ragged of one level, with n sequences. The values are a copy.
 
     Raises
     ------
     TypeError
-        Not a list of arrays, arrays of Python objects, dtypes without a common one.
+        The argument is not a list of arrays, an array holds Python objects, or the dtypes have no common one.
     ValueError
-        Arrays that differ in more than their length; the text names the array.
+        Arrays differ in more than their length; the message names the array.
     OverflowError
         A number does not fit the dtype.
 
@@ -200,8 +200,7 @@ def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
     Returns
     -------
     list
-        (length, ...) views, one for each sequence; lists of lists of views where there is more than one
-        level.
+        A view (length, ...) for each sequence; nested lists of views if there are several levels.
 
     Raises
     ------

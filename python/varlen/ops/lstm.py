@@ -34,21 +34,21 @@ def lstm_forward_training(
     X
         (T, nI): packed rows, as `Padded.to_packed` gives them.
     size_at_t
-        (steps,) integers that never increase: how many sequences run at each step. T in all.
+        (steps,) integers that never increase and add up to T: the number of sequences that run at each step.
 
     Returns
     -------
     Y : numpy.ndarray or torch.Tensor
         (T, directions * nO), the hidden state of the last layer at each row.
     fwd_state : tuple
-        What `backprop_lstm` takes.
+        The state that `backprop_lstm` needs.
 
     Raises
     ------
     TypeError
-        Another dtype than that of params, or one that is neither float32 nor float64.
+        A dtype differs from that of params, or is neither float32 nor float64.
     ValueError
-        Shapes that do not fit, sizes that increase or do not add up to T.
+        Shapes do not fit, or sizes increase or do not add up to T.
 
     Notes
     -----
@@ -110,9 +110,9 @@ def backprop_lstm(
     lengths
         The size_at_t of the forward pass.
     params
-        As they were there.
+        The parameters of the forward pass.
     fwd_state
-        What came with Y.
+        The state that the forward pass returned.
 
     Returns
     -------
@@ -124,12 +124,12 @@ def backprop_lstm(
     Raises
     ------
     TypeError, ValueError
-        What does not fit the state.
+        An argument does not fit the state.
 
     Notes
     -----
-    As Thinc's `Ops.backprop_lstm`, but with the gradient of the first step, with the hidden state of the
-    step before in that of the weights, and with that of the second bias.
+    As Thinc's `Ops.backprop_lstm`, but complete: it includes the gradient of the first step, the hidden state
+    of the previous step in the gradient of the weights, and the gradient of the second bias.
 
     Examples
     --------

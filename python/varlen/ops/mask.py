@@ -42,7 +42,7 @@ def mask(
     padding_side
         "right" or "left": where the padding goes.
     width
-        Of the result; by default that of the longest sequence, rounded up to a multiple of
+        The width of the result; by default the length of the longest sequence, rounded up to a multiple of
         `pad_to_multiple_of`.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
@@ -55,15 +55,15 @@ def mask(
     Raises
     ------
     ValueError
-        A negative length; a sequence longer than `width`, which is named; a result over max_bytes. Lengths on
-        a device of which neither a bound nor max_len nor width says how long they are.
+        A length is negative, a sequence is longer than `width` (the message names it), or the result exceeds
+        max_bytes. Or lengths lie on a device without a bound, and neither max_len nor width is given.
     TypeError
         The lengths are not integers.
 
     Notes
     -----
-    `tf.sequence_mask` and Paddle's `sequence_mask` cut in silence where it says `maxlen`; here `max_len` cuts
-    and `width` does not.
+    The `maxlen` of `tf.sequence_mask` and Paddle's `sequence_mask` cuts silently; here `max_len` cuts, and
+    `width` raises an error.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     Returns
     -------
     numpy.ndarray
-        int64 (total,); read-only and kept, where it is a Level's.
+        int64 (total,). For a Level, read-only and kept with it.
 
     Examples
     --------
@@ -116,12 +116,12 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
         (n,) integers, a `Level`, or a Ragged. A tensor, or a Ragged of one, gives a tensor on its device, a
         `Level` of numbers on a device such numbers there.
     level
-        Of a Ragged: whose sequences are numbered; the innermost by default.
+        For a Ragged, the level whose sequences are numbered; by default the innermost.
 
     Returns
     -------
     numpy.ndarray
-        int64 (total,); read-only and kept, where it is a Level's.
+        int64 (total,). For a Level, read-only and kept with it.
 
     Raises
     ------
@@ -151,12 +151,12 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     Returns
     -------
     numpy.ndarray
-        int32 (n + 1,); read-only and kept, where it is a Level's.
+        int32 (n + 1,). For a Level, read-only and kept with it.
 
     Raises
     ------
     OverflowError
-        More rows than int32 can count, where the host knows how many there are.
+        There are more rows than int32 can count, as far as the host knows the lengths.
 
     Examples
     --------
@@ -184,29 +184,29 @@ def block_mask(
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
         gives a tensor.
     causal
-        A row sees itself and what is before it, nothing behind.
+        If True, a row sees itself and earlier rows only.
     window
-        How many rows a row sees besides itself, to each side: a number, or one before and one behind, where
-        None is no limit.
+        The number of rows that a row sees on each side besides itself: one number, or a pair for before and
+        after; None means no limit.
     dtype
-        bool and integers: 1 where a row sees another. Floats: what is added to scores, 0 where it does and
-        minus infinity elsewhere. For tensors a dtype of torch.
+        For bool and integers, 1 where a row sees another. For floats, the number to add to scores: 0 where a
+        row sees another, minus infinity elsewhere. For tensors, a dtype of torch.
     out
-        (total, total) of the dtype, C-contiguous: filled and given back.
+        (total, total) of the dtype, C-contiguous: filled and returned.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     numpy.ndarray
-        (total, total): [i, j] says whether row i sees row j. Every row sees itself.
+        (total, total): entry [i, j] tells whether row i sees row j. Every row sees itself.
 
     Raises
     ------
     ValueError
-        A negative length or window, an `out` of another shape, a result over max_bytes.
+        A length or the window is negative, `out` has another shape, or the result exceeds max_bytes.
     TypeError
-        Lengths that are not integers, a dtype of other things than numbers.
+        The lengths are not integers, or the dtype is not numeric.
 
     Notes
     -----

@@ -41,26 +41,27 @@ def matmul(a: SequencesLike, b: Any, *, transpose_a: bool = False, transpose_b: 
     Parameters
     ----------
     a, b
-        One at least is a Ragged. The sequences of a Ragged with rows (total, d) are matrices of d columns.
+        At least one is a Ragged. The sequences of a Ragged with rows (total, d) are matrices of d columns.
         One of plain numbers has matrices at its last level but one, whose sequences are their rows: all of
-        one length in a matrix. An array (n, p, q) has a matrix for each. Levels above are alike. An array
-        (d, m) as b is one matrix for all rows of `a`, (total, ..., d), and (d,) one vector.
+        one length in a matrix. An array (n, p, q) has a matrix for each sequence. The levels above must be
+        alike. An array (d, m) as b is one matrix for all rows of `a`, (total, ..., d), and (d,) one vector.
     transpose_a, transpose_b
-        Take the matrices with rows and columns exchanged.
+        If True, the matrices are transposed first.
 
     Returns
     -------
     Ragged or array
-        With one matrix a Ragged that nests as `a`, with rows (..., m) or (...). Else matrix by matrix: rows
-        (total, m) where all have m columns; a level more where the columns are ragged too; an array (n, p, q)
-        where neither are. Dtypes are promoted. Autograd follows tensors.
+        With one matrix, a Ragged that nests as `a`, with rows (..., m) or (...). Otherwise the products,
+        matrix by matrix: rows (total, m) if all have m columns, a Ragged of one level more if the columns are
+        ragged too, an array (n, p, q) if neither rows nor columns are ragged. Dtypes are promoted. Autograd
+        follows tensors.
 
     Raises
     ------
     TypeError
-        No Ragged.
+        Neither argument is a Ragged.
     ValueError
-        What is not a matrix, or does not fit: the sequence and both sizes are named.
+        A sequence is not a matrix, or does not fit; the message names the sequence and both sizes.
 
     Notes
     -----

@@ -22,9 +22,9 @@ class SizedGenerator(Generic[T]):
     Parameters
     ----------
     get_items
-        Called without arguments at the start of each iteration; gives the items.
+        A function without arguments, called at the start of each iteration; it returns the items.
     length
-        What `len` says.
+        The length.
 
     Notes
     -----
@@ -62,15 +62,17 @@ def minibatch(
     Parameters
     ----------
     size
-        How many items a batch has, or such a number for each batch: as many are drawn as are needed.
+        The number of items in a batch, or an iterable with a number for each batch, from which only as many
+        are drawn as needed.
     sequence
         Ragged, Padded, Pairs, an array, a tensor, a list or a tuple; batches are of the same kind.
     shuffle
-        Items in another order each time the result is iterated, instead of as they come.
+        If True, each iteration has a new order. By default items keep their order.
     buffer
         The number of batches to make before the first one is returned.
     seed
-        Of the order, for `np.random.default_rng`: the same seed gives the same orders. None: always others.
+        The seed of the order, as in `np.random.default_rng`: the same seed gives the same orders. None gives
+        new ones each time.
 
     Returns
     -------
@@ -80,13 +82,13 @@ def minibatch(
     Raises
     ------
     ValueError
-        A sequence without a length; a size below 1; sizes that end before the items do.
+        The sequence has no length, a size is below 1, or the sizes end before the items do.
     TypeError
-        A size that is not an integer.
+        A size is not an integer.
 
     Notes
     -----
-    As Thinc's `Ops.minibatch`, where sizes of 0 never come to an end and the order depends on NumPy's global
+    As Thinc's `Ops.minibatch`, which never ends for sizes of 0, and whose order depends on NumPy's global
     state.
 
     Examples
@@ -114,28 +116,30 @@ def multibatch(
     Parameters
     ----------
     size
-        How many items a batch has, or such a number for each batch: as many are drawn as are needed.
+        The number of items in a batch, or an iterable with a number for each batch, from which only as many
+        are drawn as needed.
     sequence, *others
         Ragged, Padded, Pairs, arrays, tensors, lists or tuples, all with as many items.
     shuffle
-        Items in another order each time the result is iterated, the same for all sequences.
+        If True, each iteration has a new order, the same for all sequences.
     buffer
         The number of batches to make before the first one is returned.
     seed
-        Of the order, for `np.random.default_rng`: the same seed gives the same orders. None: always others.
+        The seed of the order, as in `np.random.default_rng`: the same seed gives the same orders. None gives
+        new ones each time.
 
     Returns
     -------
     SizedGenerator
-        Of lists, each with a batch of every sequence, of its kind. Its length is the number of batches.
+        A generator of lists, each with a batch of every sequence, in its kind. Its length is the number of
+        batches.
 
     Raises
     ------
     ValueError
-        Sequences of different lengths, or one without a length; a size below 1; sizes that end before the
-        items do.
+        Sequences have different lengths or none, a size is below 1, or the sizes end before the items do.
     TypeError
-        A size that is not an integer.
+        A size is not an integer.
 
     Notes
     -----

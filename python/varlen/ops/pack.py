@@ -33,23 +33,23 @@ def pack(
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     level
-        Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The levels
-        above are kept for the way back.
+        The level whose sequences are stepped through. Above the innermost, a step holds whole sub-sequences.
+        The levels above are kept for the way back.
     order
-        Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a permutation;
-        or a `RankTable` to share, which has a level of its own.
+        The order of equally long sequences: "stable", "reversed" as in Thinc, or "torch"; a permutation; or a
+        `RankTable` to share, which has its own level.
 
     Returns
     -------
     Packed
-        Its `to_ragged` is the way back.
+        The packed sequences; `to_ragged` converts them back.
 
     Raises
     ------
     IndexError
         There is no such level.
     ValueError
-        No such order, no permutation, a table of other lengths.
+        The order is unknown or no permutation, or the table has other lengths.
 
     Examples
     --------

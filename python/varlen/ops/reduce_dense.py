@@ -43,30 +43,31 @@ def reduce_dense(
     padding_side
         "right" or "left": the side of the padding.
     empty
-        What a sequence without rows gives; None refuses such a sequence. By default what `reduce_sum` and its
-        kin give.
+        The result for a sequence without rows; None raises an error for it. By default as in `reduce_sum` and
+        the other reductions.
     ddof
-        What is taken off the number of rows, for "var" and "std".
+        Delta degrees of freedom for "var" and "std": the divisor is the number of rows minus `ddof`.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray or torch.Tensor
-        (n, ...): the bits that the reduction of `from_dense(block, lengths)` gives, whose rows are not made.
+        (n, ...), the same bits as the reduction of `from_dense(block, lengths)`, but without making its rows.
 
     Raises
     ------
     TypeError
-        Lengths and a mask, or neither; values that are not numbers.
+        Both lengths and a mask are given, or neither; or the values are not numbers.
     ValueError
-        A length beyond the width, which is named; no such op; lengths of several levels; an `empty` that the
-        dtype cannot hold.
+        A length exceeds the width (the message names it), the op is unknown, the lengths have several levels,
+        or the dtype cannot hold `empty`.
 
     Notes
     -----
-    Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long. Of
-    lengths that lie there alone nothing is asked: one over the width is told when the level is used next.
+    Autograd follows tensors. On a device this is one kernel, and one more for long sequences. Lengths that
+    lie only on the device are not read: one that exceeds the width raises an error when the level is used
+    next.
 
     Examples
     --------

@@ -48,18 +48,18 @@ def gather_add(table: SequencesLike, indices: SequencesLike, *, out: Output | No
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (T, ...) of the dtype of the table, zeros where K is 0; a Ragged for Ragged indices. Summed from the
-        first index to the last: float16 and bfloat16 in float32, rounded once; on a device in an order of its
-        own, the same at every call. Integers wrap, bool is an or.
+        The sums: (T, ...) of the dtype of the table, zeros if K is 0; a Ragged for Ragged indices. They are
+        added from the first index to the last, float16 and bfloat16 in float32 and rounded once; on a device
+        in a fixed order of its own. Integers wrap; bools are combined by "or".
 
     Raises
     ------
     IndexError
-        An index that is no row of the table, those below 0 among them; its place is named.
+        An index is below 0 or no row of the table; the message names its position.
     TypeError
-        Tables of other dtypes, indices that are not integers.
+        The table has another dtype, or the indices are not integers.
     ValueError
-        Indices of another number of dimensions than two, `out` of another shape.
+        The indices do not have two dimensions, or `out` has another shape.
 
     See Also
     --------
@@ -67,7 +67,7 @@ def gather_add(table: SequencesLike, indices: SequencesLike, *, out: Output | No
 
     Notes
     -----
-    As Thinc's `Ops.gather_add`, which reads other memory for the index V and for those below 0.
+    As Thinc's `Ops.gather_add`, which reads other memory for the index V and for indices below 0.
 
     Examples
     --------
@@ -92,26 +92,27 @@ def backprop_gather_add(
     Parameters
     ----------
     dY
-        (T, ...) numbers, what `gather_add` gives or its gradient: an array, a tensor, or a `Ragged`.
+        (T, ...) numbers, the gradient of the result of `gather_add`: an array, a tensor, or a `Ragged`.
     indices
-        As they were given to `gather_add`.
+        The indices of `gather_add`.
     rows
-        How many rows the table has, V.
+        The number of rows of the table, V.
     out
         C-contiguous, of the result's shape and dtype: filled and returned.
 
     Returns
     -------
     numpy.ndarray or torch.Tensor
-        (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
-        float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+        The sums: (V, ...) of the dtype of dY. They are added in the order of the rows of dY, for any number
+        of threads, float16 and bfloat16 in float32 and rounded once. Integers wrap; bools are combined by
+        "or".
 
     Raises
     ------
     IndexError
-        An index that is no row of the table; its place is named.
+        An index is no row of the table; the message names its position.
     TypeError, ValueError
-        As in `gather_add`; another number of rows than indices have.
+        As in `gather_add`; or `dY` has another number of rows than the indices.
 
     Notes
     -----
@@ -146,18 +147,18 @@ def scatter_add(table: SequencesLike, indices: SequencesLike, values: SequencesL
     Raises
     ------
     IndexError
-        An index that is no row of the table, those below 0 among them; its place is named.
+        An index is below 0 or no row of the table; the message names its position.
     TypeError
-        Values of another dtype, indices that are not integers.
+        The values have another dtype, or the indices are not integers.
     ValueError
-        Values of another shape; a table that is read-only, not contiguous, or shares memory with values.
+        The values have another shape; or the table is read-only, not contiguous, or shares memory with the
+        values.
 
     Notes
     -----
-    As Thinc's `Ops.scatter_add`, which gives nothing back either, but which leaves out indices below 0 where
-    they are int32 and counts them from the end where they are int64. Summed in the order of the rows,
-    whatever the number of threads; float16 and bfloat16 in float32, rounded once. Before an error nothing is
-    changed.
+    As Thinc's `Ops.scatter_add`, which skips int32 indices below 0, and counts int64 ones from the end. Rows
+    are added in their order, for any number of threads; float16 and bfloat16 in float32, rounded once. If an
+    error is raised, the table is unchanged.
 
     Examples
     --------

@@ -44,30 +44,30 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     X
         (T,) numbers that ascend in each sequence, NaN last; an array or a tensor, or a `Ragged`.
     v
-        What is looked up: a `Ragged` with as many sequences at the level, whatever their lengths, or an
-        array (n, ...), a row for each.
+        The numbers to look up: a `Ragged` with as many sequences at the level, of any lengths, or an array
+        (n, ...) with a row for each sequence.
     lengths
         The lengths: integers, or a `Level`.
     side
-        "left" before equal numbers, "right" behind them.
+        "left" of equal numbers, or "right" of them.
     level
         The level whose sequences are processed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 of the shape of v, a Ragged for a Ragged: places inside the sequences.
+        Positions inside the sequences, int64 in the shape of v; a Ragged for a Ragged.
 
     Raises
     ------
     TypeError
-        `lengths` beside a Ragged, or none beside an array.
+        `lengths` are given with a Ragged, or missing with an array.
     ValueError
-        Another side; queries for another number of sequences; lengths that do not add up to T.
+        The side is unknown, `v` has another number of sequences, or the lengths do not add up to T.
 
     Notes
     -----
-    As `np.searchsorted`. That sequences ascend, NaN last, is not checked.
+    As `np.searchsorted`. Sequences must ascend, with NaN last; this is not checked.
 
     Examples
     --------

@@ -34,10 +34,9 @@ def reverse(
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     level
-        The level inside whose sequences something moves: rows where it is the innermost, which -1 stands
-        for, else whole sequences of the level below.
+        The level whose contents move: rows for the innermost (-1), else whole sequences of the level below.
     out
-        (total, ...) of the dtype of X, C-contiguous, not in its memory: filled and given back. Of the
+        (total, ...) of the dtype of X, C-contiguous, not overlapping X: filled and returned. For the
         innermost level only.
 
     Returns
@@ -48,11 +47,11 @@ def reverse(
     Raises
     ------
     TypeError, ValueError
-        Arrays of Python objects, lengths that are negative or do not add up to the rows.
+        The array holds Python objects, or lengths are negative or do not add up to the rows.
 
     Notes
     -----
-    As Paddle's `sequence_reverse`, of any dtype, and with no rows.
+    As Paddle's `sequence_reverse`, but for any dtype, and without rows too.
 
     Examples
     --------
@@ -79,11 +78,11 @@ def shift(
     X, lengths, level, out
         As in `reverse`.
     by
-        How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers, one
-        for each sequence. It may exceed the length.
+        The number of places: an int, or (n,) integers, one for each sequence. A positive number shifts
+        towards the end. It may exceed the length.
     fill
-        What is put where no row arrives: a number, or a row. 0 is zero bytes. Above the
-        innermost level an empty sequence arrives.
+        The value where no row arrives: a number, or a row. 0 stands for zero bytes. Above the innermost
+        level, empty sequences arrive.
 
     Returns
     -------
@@ -93,10 +92,10 @@ def shift(
     Raises
     ------
     TypeError, ValueError
-        As `reverse`; `by` that is not an integer, or not one for each sequence; a fill that the dtype cannot
-        hold.
+        As in `reverse`; or `by` is not an integer, or not one for each sequence; or the dtype cannot hold
+        `fill`.
     OverflowError
-        `by` beyond 64 bits.
+        `by` exceeds 64 bits.
 
     Examples
     --------
@@ -154,11 +153,11 @@ def backprop_reverse(
     Parameters
     ----------
     dY
-        (total, ...), the gradient of what `reverse` gave: an array, a tensor or a `Ragged`.
+        (total, ...), the gradient of the result of `reverse`: an array, a tensor or a `Ragged`.
     lengths, level
-        As they were given to `reverse`.
+        The arguments of `reverse`.
     out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        (total, ...) of the dtype of dY, C-contiguous, not overlapping dY: filled and returned. For the
         innermost level only.
 
     Returns
@@ -169,7 +168,7 @@ def backprop_reverse(
     Raises
     ------
     TypeError, ValueError
-        What `reverse` refuses.
+        As in `reverse`.
 
     Examples
     --------
@@ -191,11 +190,11 @@ def backprop_shift(
     Parameters
     ----------
     dY
-        (total, ...), the gradient of what `shift` gave: an array, a tensor or a `Ragged`.
+        (total, ...), the gradient of the result of `shift`: an array, a tensor or a `Ragged`.
     lengths, by, level
-        As they were given to `shift`.
+        The arguments of `shift`.
     out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        (total, ...) of the dtype of dY, C-contiguous, not overlapping dY: filled and returned. For the
         innermost level only.
 
     Returns
@@ -206,7 +205,7 @@ def backprop_shift(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        What `shift` refuses.
+        As in `shift`.
 
     Examples
     --------
@@ -234,7 +233,7 @@ def backprop_roll(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        What `roll` refuses.
+        As in `roll`.
 
     Examples
     --------

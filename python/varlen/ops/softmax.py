@@ -34,23 +34,23 @@ def backprop_softmax(
     dY
         (total, ...) floats, an array or a tensor, or a `Ragged`.
     Y
-        What `softmax` gave, of the shape and dtype of dY.
+        The result of `softmax`, of the shape and dtype of dY.
     lengths
-        (n,) integers, or a `Level`; none where dY is a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis, level, temperature
-        As they were given to `softmax`.
+        The arguments of `softmax`.
     out
         Of the shape and dtype of dY, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (total, ...), the gradient of X, of the dtype of dY. A Ragged where dY is one.
+        (total, ...), the gradient of X, of the dtype of dY. A Ragged if dY is one.
 
     Raises
     ------
     TypeError, ValueError
-        Other numbers than floats, shapes or dtypes that differ, and what `softmax` refuses.
+        The values are not floats, shapes or dtypes differ; or as in `softmax`.
 
     Notes
     -----
@@ -82,14 +82,14 @@ def backprop_log_softmax(
     dY
         As in `backprop_softmax`.
     Y
-        What `log_softmax` gave, of the shape and dtype of dY.
+        The result of `log_softmax`, of the shape and dtype of dY.
     lengths, axis, level, temperature, out
         As in `backprop_softmax`.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (total, ...), the gradient of X, of the dtype of dY. A Ragged where dY is one.
+        (total, ...), the gradient of X, of the dtype of dY. A Ragged if dY is one.
 
     Raises
     ------

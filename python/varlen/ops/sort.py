@@ -53,39 +53,37 @@ def sort(
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     axis
-        In place of `level`: the axis along which numbers are sorted, as NumPy counts those of the container.
-        Everything else stays where it is.
+        Instead of `level`: the axis along which numbers are sorted, counted as in NumPy. Everything else
+        stays where it is.
     level
-        The level inside whose sequences numbers are sorted, together with all that nests below it, whose
-        borders are then gone; -1 is the innermost.
+        The level whose sequences are sorted; levels below it are merged. -1 is the innermost.
     descending
         The largest first.
     out
-        (T, ...) of the dtype of X, C-contiguous: filled and given back.
+        (T, ...) of the dtype of X, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (T, ...) of the dtype of X in the machine's byte order; a Ragged for a Ragged. NaN comes last,
-        ascending and descending; -0.0 and 0.0 are equal. Equal numbers keep their order.
+        The sorted rows: (T, ...) of the dtype of X in the machine's byte order; a Ragged for a Ragged. NaN
+        comes last, ascending and descending; -0.0 and 0.0 are equal. Equal numbers keep their order.
 
     Raises
     ------
     TypeError
-        Values that are not numbers, lengths beside a Ragged.
+        The values are not numbers, or lengths are given with a Ragged.
     ValueError
-        Lengths that are negative or do not add up to T, `out` of another shape.
+        Lengths are negative or do not add up to T, or `out` has another shape.
 
     See Also
     --------
-    argsort : where they were.
-    backprop_sort : the gradient.
+    argsort : their original positions. backprop_sort : the gradient.
 
     Notes
     -----
     Sequences up to 64 rows are sorted by counting, longer ones by digits, very long ones by all threads
-    together: the same bits alone, in a batch and with any number of threads. torch puts NaN first where it
-    descends; here a NaN is never among the best while there are numbers.
+    together: the same bits alone, in a batch and with any number of threads. In descending order torch puts
+    NaN first; here NaN comes after all numbers.
 
     Examples
     --------
@@ -127,9 +125,9 @@ def argsort(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 (T, ...); a Ragged for a Ragged. Equal numbers keep their order, also in descending order.
-        Places are counted along the axis that is sorted, as NumPy counts them: inside each sequence, and by
-        the numbers of the sequences for `axis=0`, where those that are too short come at no place.
+        The positions: int64 (T, ...); a Ragged for a Ragged. Equal numbers keep their order, also in
+        descending order. Positions are counted along the sorted axis, as in NumPy: inside each sequence, or
+        for `axis=0` by the numbers of the sequences, without those that are too short.
 
     Raises
     ------
@@ -189,23 +187,23 @@ def topk(
     largest
         True for the largest numbers, largest first; False for the smallest, smallest first.
     dense
-        Return rectangles, filled where a sequence is shorter.
+        If True, return rectangles, filled up where a sequence is shorter.
     fill
         The fill of the values; positions are filled with -1.
 
     Returns
     -------
     values : Ragged, numpy.ndarray or torch.Tensor
-        The first k rows of `sort`, of the dtype of X: a Ragged with min(length, k) rows in each sequence.
+        The first k rows of `sort`, in the dtype of X: a Ragged with min(length, k) rows in each sequence.
         With `dense` an array (n, k, ...), or for a deeper Ragged a Ragged of the levels above with such rows.
     places : Ragged, numpy.ndarray or torch.Tensor
-        The first k rows of `argsort`, int64, in the same form. NaN is chosen last, the earlier of equal
-        numbers first.
+        The first k rows of `argsort`, int64, in the same form. NaN is chosen last; of equal numbers, the
+        earlier.
 
     Raises
     ------
     TypeError, ValueError
-        As in `sort`; a k below 1, a fill that the dtype cannot hold.
+        As in `sort`; or k is below 1, or the dtype cannot hold `fill`.
 
     See Also
     --------
@@ -213,8 +211,8 @@ def topk(
 
     Notes
     -----
-    Few of many are found in one pass over them, without sorting all. Of lengths that lie on a device alone
-    how many rows are found is asked of it, which waits; with `dense` nothing waits.
+    A few of many numbers are found in one pass, without sorting all. If lengths lie only on a device, the
+    number of result rows is read from it, which waits; with `dense` nothing waits.
 
     Examples
     --------
@@ -301,26 +299,27 @@ def unique(
     lengths, level
         As in `sort`.
     inverse
-        Also give which of its sequence's distinct numbers each row is.
+        If True, also return, for each row, the position of its number among the distinct ones of its
+        sequence.
     counts
-        Also give how often each of them is there.
+        If True, also return the number of times that each distinct number occurs.
 
     Returns
     -------
     values : Ragged
-        The distinct numbers of each sequence in ascending order, of the dtype of X. All NaN are one, which
-        comes last; of -0.0 and 0.0 the earlier stands for both.
+        The distinct numbers of each sequence in ascending order, in the dtype of X. All NaN count as one,
+        which comes last; of -0.0 and 0.0, the earlier stands for both.
     inverse : numpy.ndarray, torch.Tensor or Ragged
-        Where asked for: int64 (T,), a Ragged for a Ragged, the place of each number among the values.
+        With `inverse`: int64 (T,), a Ragged for a Ragged, the position of each number among the values.
     counts : Ragged
-        Where asked for: int64, how often each value comes.
+        With `counts`: int64, the number of times that each value occurs.
 
     Raises
     ------
     TypeError
         As in `sort`.
     ValueError
-        As in `sort`; values of more dimensions than one.
+        As in `sort`; or the values have several dimensions.
 
     Examples
     --------
@@ -364,23 +363,23 @@ def rank(
     Parameters
     ----------
     X, lengths, level
-        As in `sort`; the borders below the level stay.
+        As in `sort`; the levels below stay.
     method
-        What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max") or
-        the mean ("average") of those, or one that counts distinct numbers ("dense").
+        The rank of equal numbers: "ordinal" ranks them in their order; "min", "max" and "average" give them
+        the least, the largest or the mean of these ranks; "dense" counts distinct numbers.
     descending
-        The largest number has rank 1.
+        If True, the largest number has rank 1.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 (T, ...), float64 for "average"; a Ragged for a Ragged. NaN are equal to each other and rank
+        The ranks: int64 (T, ...), float64 for "average"; a Ragged for a Ragged. All NaN are equal, and rank
         last.
 
     Raises
     ------
     TypeError, ValueError
-        As in `sort`; another method.
+        As in `sort`; or the method is unknown.
 
     Notes
     -----
@@ -407,24 +406,24 @@ def backprop_sort(
     dY
         (T, ...) numbers, an array or a tensor, or a `Ragged`.
     which
-        (T, ...) integers, what `argsort` gives; an array, a tensor or a Ragged.
+        (T, ...) integers, the result of `argsort`: an array, a tensor or a Ragged.
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     out
-        (T, ...) of the dtype of dY, C-contiguous: filled and given back.
+        (T, ...) of the dtype of dY, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (T, ...) of the dtype of dY; a Ragged for a Ragged. A row that `which` does not name is zeros, and one
-        that it names twice takes the later number.
+        (T, ...) of the dtype of dY; a Ragged for a Ragged. A row that `which` does not name gets zeros; one
+        that it names twice gets the later number.
 
     Raises
     ------
     IndexError
-        A place that its sequence does not have; number, row and length are named.
+        A position is out of range for its sequence; the message names the number, the row and the length.
     TypeError, ValueError
-        Shapes that differ, lengths that do not add up to T.
+        Shapes differ, or lengths do not add up to T.
 
     Examples
     --------
@@ -445,13 +444,13 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     Parameters
     ----------
     dY
-        The gradient of the values: a `Ragged`, or a rectangle (n, k, ...) for those with `dense`.
+        The gradient of the values: a `Ragged`, or a rectangle (n, k, ...) if they are dense.
     which
-        The places beside them, of the same form. Those of -1 take nothing.
+        The positions that `topk` returned with them, in the same form. A position of -1 is skipped.
     lengths
         The lengths of X: integers, or a `Level`.
     out
-        (T, ...) of the dtype of dY, C-contiguous: filled and given back.
+        (T, ...) of the dtype of dY, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -461,9 +460,9 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     Raises
     ------
     IndexError
-        A place that its sequence does not have; number, row and length are named.
+        A position is out of range for its sequence; the message names the number, the row and the length.
     TypeError, ValueError
-        Shapes that differ, another number of sequences.
+        Shapes or the numbers of sequences differ.
 
     Examples
     --------

@@ -58,25 +58,25 @@ def spans(
     lengths
         The lengths: integers, or a `Level`. Without them an array is one sequence.
     row_ids
-        (S,) integers that do not decrease: the sequence of each span, where `at` is an array. One sequence
-        needs none.
+        (S,) integers that do not decrease: the sequence of each span, if `at` is an array. Omit them for a
+        single sequence.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     Ragged
-        One level more than X has: sequences > spans > rows. The values are a copy. `reduce_mean` and its kin
-        make one row of each span.
+        A Ragged with one level more than X: sequences > spans > rows. The values are a copy. Pass it to
+        `reduce_mean` or another reduction to get one row for each span.
 
     Raises
     ------
     IndexError
-        A span that leaves its sequence; span, sequence and length are named.
+        A span leaves its sequence; the message names the span, the sequence and the length.
     ValueError
-        A span that ends before it begins; lengths or row_ids that do not fit.
+        A span ends before it begins, or lengths or row_ids do not fit.
     TypeError
-        An array of spans of several sequences without row_ids; numbers that are not integers.
+        Spans of several sequences are an array without row_ids, or numbers are not integers.
 
     See Also
     --------
@@ -85,7 +85,7 @@ def spans(
 
     Notes
     -----
-    As spaCy's `extract_spans`, which takes a Ragged of spans and forgets which sequence they were of.
+    As spaCy's `extract_spans`, which takes a Ragged of spans, and whose result does not tell their sequences.
 
     Examples
     --------
@@ -108,24 +108,25 @@ def backprop_spans(
     Parameters
     ----------
     dY
-        What `spans` gives, with any numbers in its rows: a `Ragged`, or its values.
+        The gradient of the result of `spans`: a `Ragged`, or its values.
     at
-        As they were given to `spans`.
+        The argument of `spans`.
     lengths
-        Those of X.
+        The lengths of X.
     row_ids
-        As they were given to `spans`.
+        The argument of `spans`.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (T, ...) of the dtype of dY, for a Ragged a Ragged of a level fewer; zeros where no span is. Summed in
-        the order of the spans: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+        (T, ...) of the dtype of dY, for a Ragged a Ragged with one level fewer; zeros outside all spans. Rows
+        are added in the order of the spans, float16 and bfloat16 in float32 and rounded once. Integers wrap;
+        bools are combined by "or".
 
     Raises
     ------
     ValueError
-        dY is not of these spans; and what `spans` refuses.
+        dY does not belong to these spans; or as in `spans`.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def align(
     lengths: Lengths | None = None,
     max_bytes: int | None = None,
 ) -> Rows:
-    """Group the rows of pieces by the token that they make up.
+    """Group the rows of pieces by the token that they belong to.
 
     Parameters
     ----------
@@ -164,9 +165,9 @@ def align(
         (T, ...), an array or a tensor of any dtype, or a `Ragged`, whose innermost sequences are taken: a row
         for each piece.
     alignment
-        A `Ragged` of integers, sequences > tokens > pieces: numbers of rows, counted from the first row of
-        their sequence, in any order and any number of times. A token may have none. Any number of levels,
-        the outermost has the sequences of X; where X is one sequence, that level may be left out.
+        A `Ragged` of integers, sequences > tokens > pieces: row numbers, counted from the first row of their
+        sequence, in any order and any number of times. A token may have none. It may have any number of
+        levels; the outermost has the sequences of X, and may be missing if X is one sequence.
     lengths
         The lengths: integers, or a `Level`. Without them an array is one sequence.
     max_bytes
@@ -175,16 +176,16 @@ def align(
     Returns
     -------
     Ragged
-        Nests as the alignment does. `reduce_mean` makes one row of each token.
+        A Ragged that nests as the alignment. Pass it to `reduce_mean` to get one row for each token.
 
     Raises
     ------
     IndexError
-        A number that is no row of its sequence; entry, sequence and length are named.
+        A number is no row of its sequence; the message names the entry, the sequence and the length.
     TypeError
-        No Ragged, or none of integers.
+        The alignment is not a Ragged of integers.
     ValueError
-        Another number of sequences than X has.
+        The number of sequences differs from that of X.
 
     See Also
     --------
@@ -192,8 +193,8 @@ def align(
 
     Notes
     -----
-    As the alignment of spacy-transformers, whose numbers count through the whole batch: such an alignment is
-    one of X without lengths.
+    As the alignment of spacy-transformers, whose numbers count through the whole batch: for such an
+    alignment, pass X without lengths.
 
     Examples
     --------
@@ -216,21 +217,21 @@ def backprop_align(dY: SameT | Sequence[Any], alignment: Ragged[Any], lengths: L
     Parameters
     ----------
     dY
-        What `align` gives, with any numbers in its rows: a `Ragged`, or its values.
+        The gradient of the result of `align`: a `Ragged`, or its values.
     alignment
-        As it was given to `align`.
+        The argument of `align`.
     lengths
-        Those of X.
+        The lengths of X.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (T, ...) of the dtype of dY, a Ragged for a Ragged. Summed as by `backprop_spans`.
+        (T, ...) of the dtype of dY, a Ragged for a Ragged. Rows are added as in `backprop_spans`.
 
     Raises
     ------
     ValueError
-        dY is not of this alignment; and what `align` refuses.
+        dY does not belong to this alignment; or as in `align`.
 
     Examples
     --------
@@ -272,32 +273,33 @@ def insert_rows(
     X
         (T, ...), an array or a tensor of any dtype, or a `Ragged`, whose innermost sequences are taken.
     at
-        (S,) integers: each new row comes to stand in front of this row of X, counted from the first of its
-        sequence; the length of the sequence puts it at the end. They do not decrease in a sequence, and rows
-        at one place keep their order. A `Ragged` with as many sequences as X says where they belong.
+        (S,) integers: each new row goes in front of this row of X, counted from the first row of its
+        sequence; the length of the sequence means its end. They must not decrease in a sequence, and new rows
+        at one position keep their order. A `Ragged` with as many sequences as X tells the sequence of each.
     rows
-        (S, ...) of the dtype of X, or a list of what it holds; zeros by default.
+        (S, ...) of the dtype of X, or a list of rows; zeros by default.
     lengths
         The lengths: integers, or a `Level`. Without them an array is one sequence.
     row_ids
-        (S,) integers that do not decrease: the sequence of each new row, where `at` is an array. One sequence
-        needs none.
+        (S,) integers that do not decrease: the sequence of each new row, if `at` is an array. Omit them for a
+        single sequence.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     Ragged
-        Nests as X does, with longer sequences. The values are a copy.
+        A Ragged that nests as X, with longer sequences. The values are a copy.
 
     Raises
     ------
     IndexError
-        A place below 0 or beyond its sequence; entry, sequence and length are named.
+        A position is below 0 or beyond its sequence; the message names the entry, the sequence and the
+        length.
     ValueError
-        Places that decrease, rows of another dtype or shape, lengths or row_ids that do not fit.
+        Positions decrease, the rows have another dtype or shape, or lengths or row_ids do not fit.
     TypeError
-        Places of several sequences in an array without row_ids; numbers that are not integers.
+        Positions of several sequences are an array without row_ids, or numbers are not integers.
 
     See Also
     --------
@@ -305,7 +307,7 @@ def insert_rows(
 
     Notes
     -----
-    Places are those of `numpy.insert`, in every sequence at once. What transformers of spaCy do to give
+    Positions are those of `numpy.insert`, in every sequence at once. spaCy's transformers do this to give
     whitespace a row of zeros.
 
     Examples
@@ -333,13 +335,13 @@ def backprop_insert_rows(
     Parameters
     ----------
     dY
-        What `insert_rows` gives, with any numbers in its rows: a `Ragged`, or its values.
+        The gradient of the result of `insert_rows`: a `Ragged`, or its values.
     at
-        As they were given to `insert_rows`.
+        The argument of `insert_rows`.
     lengths
-        Those of X.
+        The lengths of X.
     row_ids
-        As they were given to `insert_rows`.
+        The argument of `insert_rows`.
 
     Returns
     -------
@@ -351,7 +353,7 @@ def backprop_insert_rows(
     Raises
     ------
     ValueError
-        dY is not of these places; and what `insert_rows` refuses.
+        dY does not belong to these positions; or as in `insert_rows`.
 
     Examples
     --------

@@ -30,9 +30,9 @@ def list2padded(
         B arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes
         are promoted as NumPy does. Torch tensors give tensors. No arrays give float32 of shape (0, 0, 0).
     ties
-        The order of sequences that are equally long: "reversed", as Thinc has it, or "stable".
+        The order of equally long sequences: "reversed", as in Thinc, or "stable".
     fill
-        What stands behind the end of a sequence: a number, or an array that broadcasts to one row; zeros by
+        The fill after the end of a sequence: a number, or an array that broadcasts to one row; zeros by
         default.
     max_bytes
         Refuse a block larger than this; half of the machine's memory by default.
@@ -40,17 +40,18 @@ def list2padded(
     Returns
     -------
     Padded
-        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int64.
+        The block: data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,)
+        int64.
 
     Raises
     ------
     TypeError
-        Not a list of arrays, arrays of Python objects, dtypes without a common one.
+        The argument is not a list of arrays, an array holds Python objects, or the dtypes have no common one.
     ValueError
-        Arrays that differ in more than their length (the text names the array), a bad option, a block over
-        max_bytes.
+        Arrays differ in more than their length (the message names the array), an option is wrong, or the
+        block exceeds max_bytes.
     OverflowError
-        A fill that the dtype cannot hold.
+        The dtype cannot hold `fill`.
 
     Notes
     -----
@@ -74,17 +75,17 @@ def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
     Parameters
     ----------
     padded
-        A `Padded`. What stands behind the end of a sequence is not looked at.
+        A `Padded`. Its padding is not read.
 
     Returns
     -------
     list of numpy.ndarray or torch.Tensor
-        (length, ...) each, of the dtype of the block; all are views of one new array.
+        An array (length, ...) for each sequence, of the dtype of the block; all are views of one new array.
 
     Raises
     ------
     TypeError
-        Not a Padded.
+        The argument is not a Padded.
 
     Notes
     -----
@@ -114,9 +115,9 @@ def ragged2padded(
     ragged
         A `Ragged` of one level, of any dtype of fixed width.
     ties
-        The order of sequences that are equally long: "reversed", as Thinc has it, or "stable".
+        The order of equally long sequences: "reversed", as in Thinc, or "stable".
     fill
-        What stands behind the end of a sequence: a number, or an array that broadcasts to one row; zeros by
+        The fill after the end of a sequence: a number, or an array that broadcasts to one row; zeros by
         default.
     max_bytes
         Refuse a block larger than this; half of the machine's memory by default.
@@ -124,16 +125,17 @@ def ragged2padded(
     Returns
     -------
     Padded
-        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int64.
+        The block: data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,)
+        int64.
 
     Raises
     ------
     TypeError
         The argument is not a Ragged.
     ValueError
-        More than one level, a bad option, a block over max_bytes.
+        The Ragged has several levels, an option is wrong, or the block exceeds max_bytes.
     OverflowError
-        A fill that the dtype cannot hold.
+        The dtype cannot hold `fill`.
 
     Examples
     --------
@@ -152,17 +154,17 @@ def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
     Parameters
     ----------
     padded
-        A `Padded`. What stands behind the end of a sequence is not looked at.
+        A `Padded`. Its padding is not read.
 
     Returns
     -------
     Ragged
-        One level. The values, (total, ...) of the dtype of the block, are a copy.
+        A Ragged of one level. The values, (total, ...) of the dtype of the block, are a copy.
 
     Raises
     ------
     TypeError
-        Not a Padded.
+        The argument is not a Padded.
 
     Examples
     --------

@@ -29,20 +29,20 @@ def where(condition: Any, x: Any, y: SequencesLike) -> Ragged[Any]:
     condition
         Bools: a Ragged that nests as x and y or has fewer levels, or an array (n,), one for each sequence.
     x, y
-        Raggeds, one of them or the condition at least; arrays and numbers as operators take them. Where x and
-        y nest differently below the condition, whole sequences are taken from the one or the other.
+        Ragged, arrays or numbers, as operators take them; at least one of them or the condition is a Ragged.
+        If x and y nest differently below the condition, whole sequences are taken from one or the other.
 
     Returns
     -------
     Ragged
-        As the deepest of the three nests, of the dtype that NumPy promotes x and y to. A new one.
+        A new Ragged that nests as the deepest of the three, in the dtype to which NumPy promotes x and y.
 
     Raises
     ------
     TypeError
-        A condition that is not bools, or no Ragged at all.
+        The condition does not hold bools, or none of the three is a Ragged.
     ValueError
-        What nests differently otherwise.
+        The three nest differently in another way.
 
     Notes
     -----

@@ -61,18 +61,18 @@ def seq2col(
 ) -> SameT:
     """Join each row with its neighbours: nW to the left, itself, nW to the right.
 
-    Places outside the row's own sequence are zero. K = left + 1 + right is how many places there are.
+    Places outside the row's own sequence are zero. There are K = left + 1 + right places.
 
     Parameters
     ----------
     X
         (T, ...), an array of any dtype of fixed width, or a `Ragged`, whose innermost sequences are taken.
     nW
-        Places on either side, 0 or more. May exceed the length of a sequence.
+        The number of places on each side, 0 or more. It may exceed the length of a sequence.
     lengths
         The lengths: integers, or a `Level`. Without them an array is one sequence.
     left, right
-        In place of nW on that side.
+        The number of places on that side, instead of nW.
     dilation
         Neighbours are this many rows apart.
     stride
@@ -85,17 +85,17 @@ def seq2col(
     Returns
     -------
     numpy.ndarray or Ragged
-        (T', K * O) for X of shape (T, O), and (T', K) for (T,), which counts as (T, 1); the numbers of a row
-        stand place by place. With more dimensions (T', K, ...). T' is T, or fewer with a stride. A Ragged for
-        a Ragged, with the lengths that the stride leaves.
+        (T', K * O) for X of shape (T, O), place by place; (T', K) for (T,), which counts as (T, 1). With more
+        dimensions (T', K, ...). T' is T, or less with a stride. A Ragged for a Ragged, with the lengths that
+        the stride leaves.
 
     Raises
     ------
     TypeError
-        Not an array, arrays of Python objects, `lengths` beside a Ragged.
+        X is not an array, it holds Python objects, or `lengths` are given with a Ragged.
     ValueError
-        A negative nW or length (the text names the row), a dilation or stride below 1, lengths that do not
-        add up to T, `out` of another shape, a result over max_bytes.
+        nW or a length is negative (the message names the row), a dilation or stride is below 1, lengths do
+        not add up to T, `out` has another shape, or the result exceeds max_bytes.
     OverflowError
         A size does not fit 63 bits.
 
@@ -144,15 +144,15 @@ def backprop_seq2col(
     Parameters
     ----------
     dY
-        What `seq2col` gives, or its gradient: (T', K * O), or (T', K, ...) with more dimensions, of bool,
+        The gradient of the result of `seq2col`: (T', K * O), or (T', K, ...) with more dimensions, of bool,
         integers or floats; an array or a `Ragged`.
     nW
-        As they were given to `seq2col`.
+        The arguments of `seq2col`.
     lengths
-        Those of X, always: with a stride they must be given, for they say how many rows X has. Without a
-        stride a Ragged has them, and an array without them is one sequence.
+        The lengths of X. With a stride they are required, because they give the number of rows of X. Without
+        a stride, omit them with a Ragged; an array without them is one sequence.
     left, right, dilation, stride
-        As they were given to `seq2col`.
+        The arguments of `seq2col`.
     out
         C-contiguous, of the result's shape and dtype: filled and returned.
     max_bytes
@@ -161,17 +161,16 @@ def backprop_seq2col(
     Returns
     -------
     numpy.ndarray or Ragged
-        (T, O), or (T, ...) for more than two dimensions, of the dtype of dY in the machine's byte order.
-        Summed in the order of the rows of dY; float16 and bfloat16 in float32, rounded once. Integers wrap,
-        bool is an or.
+        (T, O), or (T, ...) for more than two dimensions, of the dtype of dY in the machine's byte order. Rows
+        are added in the order of the rows of dY, float16 and bfloat16 in float32 and rounded once. Integers
+        wrap; bools are combined by "or".
 
     Raises
     ------
     TypeError
-        Not an array, or of another dtype; no lengths with a stride.
+        dY is not an array, it has another dtype, or lengths are missing with a stride.
     ValueError
-        A row of dY that does not divide into K places, lengths that do not fit its rows, and what `seq2col`
-        refuses.
+        A row of dY does not divide into K places, or lengths do not fit its rows; or as in `seq2col`.
 
     Notes
     -----
@@ -231,28 +230,29 @@ def windows(
     size
         Rows of a window, 1 or more.
     step
-        Rows from one beginning to the next, 1 or more. Above `size` the rows between are left out.
+        The number of rows from one beginning to the next, 1 or more. If it exceeds `size`, the rows in
+        between are left out.
     drop_last
-        Leave out windows shorter than `size`.
+        If True, leave out windows shorter than `size`.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     Ragged
-        One level more than X has: sequences > windows > rows. The values are a copy.
+        A Ragged with one level more than X: sequences > windows > rows. The values are a copy.
 
     Raises
     ------
     TypeError
-        Not an array, arrays of Python objects, `lengths` beside a Ragged.
+        X is not an array, it holds Python objects, or `lengths` are given with a Ragged.
     ValueError
-        A size or step below 1, a negative length, lengths that do not add up to T, a result over max_bytes.
+        The size or step is below 1, a length is negative, lengths do not add up to T, or the result exceeds
+        max_bytes.
 
     See Also
     --------
-    average_windows : the way back, where windows lap over each other.
-    backprop_windows : the gradient.
+    average_windows : the way back, for overlapping windows. backprop_windows : the gradient.
 
     Examples
     --------
@@ -290,27 +290,29 @@ def average_windows(
     Parameters
     ----------
     Y
-        What `windows` gives, with any numbers in its rows: a `Ragged`, or its values as an array.
+        Windows as `windows` returns them, with any numbers in the rows: a `Ragged`, or its values as an
+        array.
     lengths
         The lengths of X: integers, or a `Level`.
     size, step, drop_last
-        As they were given to `windows`.
+        The arguments of `windows`.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     numpy.ndarray or Ragged
-        (T, ...) of the dtype of Y; float64 for bool and integers. Summed in the order of the windows; float16
-        and bfloat16 in float32, rounded once. Rows that lie in no window, possible with drop_last or with
-        step > size, are 0. A Ragged of a level fewer for a Ragged.
+        The means: (T, ...) of the dtype of Y; float64 for bool and integers. Rows are added in the order of
+        the windows, float16 and bfloat16 in float32 and rounded once. Rows in no window (with drop_last, or
+        if step > size) are 0. For a Ragged, a Ragged with one level fewer.
 
     Raises
     ------
     TypeError
-        Not an array, or not of bool, integers or floats.
+        The argument is not an array of bool, integers or floats.
     ValueError
-        Y is not of the windows that lengths, size and step make; the text names the sequence or the window.
+        Y does not fit the windows that lengths, size and step make; the message names the sequence or the
+        window.
 
     Examples
     --------
@@ -337,30 +339,32 @@ def backprop_windows(
     Parameters
     ----------
     dY
-        (T', ...), the gradient of the rows that `windows` gave: a `Ragged`, or its values as an array.
+        (T', ...), the gradient of the result of `windows`: a `Ragged`, or its values as an array.
     lengths
         The lengths of X: integers, or a `Level`.
     size, step, drop_last
-        As they were given to `windows`.
+        The arguments of `windows`.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     numpy.ndarray or Ragged
-        (T, ...) of the dtype of dY. Summed in the order of the windows; float16 and bfloat16 in float32,
-        rounded once. Integers wrap. Rows that lie in no window are 0. A Ragged of a level fewer for a Ragged.
+        (T, ...) of the dtype of dY. Rows are added in the order of the windows, float16 and bfloat16 in
+        float32 and rounded once. Integers wrap. Rows in no window are 0. For a Ragged, a Ragged with one
+        level fewer.
 
     Raises
     ------
     TypeError
-        Not an array, or not of bool, integers or floats.
+        The argument is not an array of bool, integers or floats.
     ValueError
-        dY is not of the windows that lengths, size and step make; the text names the sequence or the window.
+        dY does not fit the windows that lengths, size and step make; the message names the sequence or the
+        window.
 
     See Also
     --------
-    average_windows : the mean in place of the sum.
+    average_windows : the mean instead of the sum.
 
     Examples
     --------
@@ -395,26 +399,27 @@ def backprop_average_windows(
     Parameters
     ----------
     dX
-        (T, ...) floats, the gradient of what `average_windows` gave: an array, a tensor or a `Ragged`.
+        (T, ...) floats, the gradient of the result of `average_windows`: an array, a tensor or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged. An array without them
+        The lengths of the sequences: integers, or a `Level`; omit them with a Ragged. An array without them
         is one sequence.
     size, step, drop_last
-        As they were given to `average_windows`.
+        The arguments of `average_windows`.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
     Ragged
-        sequences > windows > rows, of the dtype of dX. The values are a copy.
+        A Ragged, sequences > windows > rows, of the dtype of dX. The values are a copy.
 
     Raises
     ------
     TypeError
-        Not an array, not of floats, or `lengths` beside a Ragged.
+        dX is not an array of floats, or `lengths` are given with a Ragged.
     ValueError
-        A size or step below 1, a negative length, lengths that do not add up to T, a result over max_bytes.
+        The size or step is below 1, a length is negative, lengths do not add up to T, or the result exceeds
+        max_bytes.
 
     Examples
     --------
@@ -448,16 +453,16 @@ def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) 
     Returns
     -------
     Ragged
-        The levels above, and one of the windows. A sequence loses `width` - 1 rows, or all.
+        The windows, under the levels above. A sequence loses `width` - 1 rows, or all.
 
     Raises
     ------
     ValueError
-        A width below 1, or a result beyond half of the machine's memory.
+        The width is below 1, or the result exceeds half of the machine's memory.
 
     See Also
     --------
-    windows : windows that step, and that may be shorter at the end.
+    windows : windows with a step, which may be shorter at the end.
 
     Notes
     -----

@@ -220,7 +220,7 @@ class NumpyOps(CpuOps):
         x, y
             (n, k) and (k, m) floats.
         out
-            (n, m), filled and given back.
+            (n, m), filled and returned.
         trans1, trans2
             Whether x, or y, is turned first.
 

@@ -34,7 +34,7 @@ def backprop_reduce_sum(
     lengths
         (n,) integers, or a `Level`.
     out
-        (total, ...) of the dtype of d_sums, C-contiguous: filled and given back.
+        (total, ...) of the dtype of d_sums, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def backprop_reduce_sum(
     Raises
     ------
     ValueError
-        Another number of rows than sequences, or an `out` of another shape.
+        The number of rows differs from the sequences, or `out` has another shape.
 
     Notes
     -----
@@ -85,9 +85,9 @@ def backprop_reduce_mean(
     Raises
     ------
     TypeError
-        Other numbers than floats.
+        The values are not floats.
     ValueError
-        Another number of rows than sequences, or an `out` of another shape.
+        The number of rows differs from the sequences, or `out` has another shape.
 
     Notes
     -----
@@ -118,11 +118,11 @@ def backprop_reduce_max(
     d_maxes
         (n, ...) of any dtype, an array or a tensor.
     which
-        (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
+        (n, ...) integers: the row inside each sequence; -1 for a sequence without rows.
     lengths
         (n,) integers, or a `Level`.
     out
-        (total, ...) of the dtype of d_maxes, C-contiguous: filled and given back.
+        (total, ...) of the dtype of d_maxes, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -132,9 +132,9 @@ def backprop_reduce_max(
     Raises
     ------
     IndexError
-        A row that its sequence does not have; number, row and length are named.
+        A row is out of range for its sequence; the message names the number, the row and the length.
     ValueError
-        Shapes that differ, or another number of rows than sequences.
+        Shapes differ, or the number of rows differs from the sequences.
 
     Notes
     -----
@@ -184,11 +184,11 @@ def backprop_reduce_first(d_firsts: RowsT | Sequence[Any], lengths: Any, *, out:
     Parameters
     ----------
     d_firsts
-        (n, ...) of any dtype; rows of sequences without rows go nowhere.
+        (n, ...) of any dtype; the rows for empty sequences are not used.
     lengths
         (n,) integers, or a `Level`.
     out
-        (total, ...) of the dtype of d_firsts, C-contiguous: filled and given back.
+        (total, ...) of the dtype of d_firsts, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def backprop_reduce_first(d_firsts: RowsT | Sequence[Any], lengths: Any, *, out:
     Raises
     ------
     ValueError
-        Another number of rows than sequences.
+        The number of rows differs from the sequences.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: A
     Raises
     ------
     ValueError
-        Another number of rows than sequences.
+        The number of rows differs from the sequences.
 
     Examples
     --------

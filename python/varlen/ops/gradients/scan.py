@@ -30,9 +30,9 @@ def backprop_cumsum(
     Parameters
     ----------
     dY
-        (total, ...), the gradient of what `cumsum` gave: an array, a tensor or a `Ragged`.
+        (total, ...), the gradient of the result of `cumsum`: an array, a tensor or a `Ragged`.
     lengths, level, exclusive, reverse
-        As they were given to `cumsum`.
+        The arguments of `cumsum`.
     out
         As in `cumsum`.
 
@@ -75,23 +75,23 @@ def backprop_cumprod(
     Parameters
     ----------
     dY
-        (total, ...) floats, the gradient of what `cumprod` gave.
+        (total, ...) floats, the gradient of the result of `cumprod`.
     X
-        What was given to `cumprod`, of the dtype and shape of dY; an array, a tensor or a `Ragged`.
+        The X of `cumprod`, of the dtype and shape of dY: an array, a tensor or a `Ragged`.
     lengths, level, exclusive, reverse
-        As they were given to `cumprod`.
+        The arguments of `cumprod`.
     out
         As in `cumprod`.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (total, ...) of the dtype of X. A Ragged where X is one.
+        (total, ...) of the dtype of X. A Ragged if X is one.
 
     Raises
     ------
     TypeError, ValueError
-        Other numbers than floats, dY of another dtype or shape than X, and what `cumsum` refuses.
+        The values are not floats, dY and X differ in dtype or shape; or as in `cumsum`.
 
     Examples
     --------
@@ -120,25 +120,26 @@ def backprop_cummax(
     Parameters
     ----------
     dY
-        (total, ...) floats, the gradient of what `cummax` gave: an array, a tensor or a `Ragged`.
+        (total, ...) floats, the gradient of the result of `cummax`: an array, a tensor or a `Ragged`.
     which
-        What `cummax(which=True)` gave: (total, ...) integers, rows inside the sequence, or -1 for none.
+        The positions of `cummax(which=True)`: (total, ...) integers, rows inside the sequence, or -1 for
+        none.
     lengths, level
-        As they were given to `cummax`.
+        The arguments of `cummax`.
     out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
+        (total, ...) of the dtype of dY, C-contiguous, not overlapping it: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (total, ...) of the dtype of dY. A Ragged where dY is one.
+        (total, ...) of the dtype of dY. A Ragged if dY is one.
 
     Raises
     ------
     IndexError
-        A row that its sequence does not have; it is named.
+        A row is out of range for its sequence; the message names it.
     TypeError, ValueError
-        Other numbers than floats, `which` of another shape, and what `cumsum` refuses.
+        The values are not floats, `which` has another shape; or as in `cumsum`.
 
     Notes
     -----
@@ -175,7 +176,7 @@ def backprop_cummin(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (total, ...) of the dtype of dY. A Ragged where dY is one.
+        (total, ...) of the dtype of dY. A Ragged if dY is one.
 
     Raises
     ------

@@ -35,9 +35,9 @@ def backprop_reduce_var(
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
     ddof
-        As it was given to `reduce_var`.
+        The `ddof` of `reduce_var`.
     out
-        Of the shape and dtype of X, C-contiguous: filled and given back.
+        Of the shape and dtype of X, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def backprop_reduce_var(
     Raises
     ------
     TypeError, ValueError
-        Other values than floats, a gradient of another dtype or shape, lengths that do not add up to the
-        rows.
+        The values are not floats, the gradient has another dtype or shape, or the lengths do not add up to
+        the rows.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def backprop_reduce_std(
     Raises
     ------
     TypeError, ValueError
-        What `backprop_reduce_var` refuses.
+        As in `backprop_reduce_var`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def backprop_reduce_logsumexp(
     Raises
     ------
     TypeError, ValueError
-        What `backprop_reduce_var` refuses.
+        As in `backprop_reduce_var`.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def backprop_reduce_norm(
     Raises
     ------
     TypeError, ValueError
-        What `backprop_reduce_var` refuses.
+        As in `backprop_reduce_var`.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def backprop_reduce_prod(
 ) -> RowsT:
     """The gradient of `reduce_prod`: d times the product of the other rows.
 
-    Nothing is divided, so a zero among the rows is no exception.
+    It divides by nothing, so zeros among the rows are safe.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def backprop_reduce_prod(
     Raises
     ------
     TypeError, ValueError
-        What `backprop_reduce_var` refuses.
+        As in `backprop_reduce_var`.
 
     Examples
     --------
