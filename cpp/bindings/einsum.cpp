@@ -128,7 +128,7 @@ const Arithmetic& arithmetic_of(const py::dtype& dtype) {
 
 /// "ab,bc->ac;b;ac": the terms, the letter of sequences and the ragged ones, the static ones.
 struct Equation {
-  std::string_view a, b, out, ragged, fixed;
+  std::string_view a, b, out, ragged, static_letters;
   bool has_b = false;
 };
 
@@ -147,8 +147,8 @@ Equation equation_of(std::string_view text) {
   if (result.has_b) result.b = operands.substr(comma + 1);
   result.out = text.substr(arrow + 2, first - arrow - 2);
   result.ragged = text.substr(first + 1, second - first - 1);
-  result.fixed = text.substr(second + 1);
-  for (const std::string_view term : {result.a, result.b, result.out, result.ragged, result.fixed}) {
+  result.static_letters = text.substr(second + 1);
+  for (const std::string_view term : {result.a, result.b, result.out, result.ragged, result.static_letters}) {
     for (std::size_t k = 0; k < term.size(); ++k) {
       if (term.find(term[k], k + 1) != std::string_view::npos) {
         raise_value("equation", std::string(1, term[k]) + " is twice in " + std::string(term));
@@ -184,7 +184,7 @@ py::object einsum(const Arguments<6>& args) {
     raise_type("levels, extents", "expected sequences");
   }
   const std::size_t ragged = equation.ragged.empty() ? 0 : equation.ragged.size() - 1;
-  if (levels.size() != ragged || extents.size() != equation.fixed.size()) {
+  if (levels.size() != ragged || extents.size() != equation.static_letters.size()) {
     raise_value("levels, extents", "expected one for each letter");
   }
   std::vector<EinsumAxis> axes;
@@ -198,11 +198,11 @@ py::object einsum(const Arguments<6>& args) {
     axes.push_back({equation.ragged[k + 1], 0, view, true});
     owners.push_back(level);
   }
-  for (std::size_t k = 0; k < equation.fixed.size(); ++k) {
+  for (std::size_t k = 0; k < equation.static_letters.size(); ++k) {
     const py::object extent = extents[k];
     const std::int64_t size = int_of(extent.ptr(), "extents");
     if (size < 0) raise_value("extents", "expected none below 0, got " + std::to_string(size));
-    axes.push_back({equation.fixed[k], size, {}, false});
+    axes.push_back({equation.static_letters[k], size, {}, false});
   }
   const EinsumPlan plan(equation.a, equation.has_b ? &equation.b : nullptr, equation.out,
                         ragged == 0 ? '\0' : equation.ragged[0], axes);

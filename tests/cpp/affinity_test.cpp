@@ -21,26 +21,26 @@ cpu_set_t mine() {
 }
 
 // What another thread may use while it is kept off `busy`, and after; and what it might before.
-struct Seen {
-  cpu_set_t before, during, after;
+struct CoreSets {
+  cpu_set_t at_start, during, at_end;
 };
 
-Seen kept_off(const varlen::Cores& busy) {
-  Seen seen{};
+CoreSets kept_off(const varlen::Cores& busy) {
+  CoreSets sets{};
   varlen::Affinity affinity;
   std::mutex mutex;
   std::condition_variable turn;
   int step = 0;
   std::thread sleeper([&] {
     std::unique_lock lock(mutex);
-    seen.before = mine();
+    sets.at_start = mine();
     affinity.note();
     step = 1;
     turn.notify_all();
     turn.wait(lock, [&] { return step == 2; });
-    seen.during = mine();
+    sets.during = mine();
     affinity.restore();
-    seen.after = mine();
+    sets.at_end = mine();
   });
   {
     std::unique_lock lock(mutex);
@@ -50,46 +50,46 @@ Seen kept_off(const varlen::Cores& busy) {
     turn.notify_all();
   }
   sleeper.join();
-  return seen;
+  return sets;
 }
 
 }  // namespace
 
 TEST(affinity, keeps_a_sleeper_off_busy_cores_for_a_while) {
   const cpu_set_t all = mine();
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(sched_getcpu(), &here);
-  CHECK_EQ(sched_setaffinity(0, sizeof here, &here), 0);  // so that the core does not change meanwhile
+  cpu_set_t current;
+  CPU_ZERO(&current);
+  CPU_SET(sched_getcpu(), &current);
+  CHECK_EQ(sched_setaffinity(0, sizeof current, &current), 0);  // so that the core does not change meanwhile
   varlen::Cores busy;
   busy.add_this();
   CHECK_EQ(sched_setaffinity(0, sizeof all, &all), 0);
 
-  const Seen seen = kept_off(busy);
-  CHECK(CPU_EQUAL(&seen.before, &all));
-  CHECK(CPU_EQUAL(&seen.after, &all));
+  const CoreSets sets = kept_off(busy);
+  CHECK(CPU_EQUAL(&sets.at_start, &all));
+  CHECK(CPU_EQUAL(&sets.at_end, &all));
   cpu_set_t others;
-  CPU_XOR(&others, &all, &here);
-  CHECK(CPU_EQUAL(&seen.during, CPU_COUNT(&others) > 0 ? &others : &all));
+  CPU_XOR(&others, &all, &current);
+  CHECK(CPU_EQUAL(&sets.during, CPU_COUNT(&others) > 0 ? &others : &all));
 }
 
 TEST(affinity, leaves_a_sleeper_its_only_core) {
   const cpu_set_t all = mine();
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(sched_getcpu(), &here);
-  CHECK_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+  cpu_set_t current;
+  CPU_ZERO(&current);
+  CPU_SET(sched_getcpu(), &current);
+  CHECK_EQ(sched_setaffinity(0, sizeof current, &current), 0);
   varlen::Cores busy;
   busy.add_this();
-  const Seen seen = kept_off(busy);  // a thread that is born here has this core alone
+  const CoreSets sets = kept_off(busy);  // a thread that is born here has this core alone
   CHECK_EQ(sched_setaffinity(0, sizeof all, &all), 0);
-  CHECK(CPU_EQUAL(&seen.during, &here));
-  CHECK(CPU_EQUAL(&seen.after, &here));
+  CHECK(CPU_EQUAL(&sets.during, &current));
+  CHECK(CPU_EQUAL(&sets.at_end, &current));
 }
 
 TEST(affinity, moves_nobody_where_no_core_is_busy) {
-  const Seen seen = kept_off(varlen::Cores());
-  CHECK(CPU_EQUAL(&seen.during, &seen.before));
+  const CoreSets sets = kept_off(varlen::Cores());
+  CHECK(CPU_EQUAL(&sets.during, &sets.at_start));
 }
 
 #endif

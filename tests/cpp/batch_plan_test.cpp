@@ -73,7 +73,7 @@ struct Setting {
       const Lists one = lists_of(joints.back().joint);
       one.append_to(lists, 0, one.rows);
     }
-    for (const DrawnJoint& drawn : joints) sources.push_back({drawn.joint, "part"});
+    for (const DrawnJoint& sample : joints) sources.push_back({sample.joint, "part"});
     for (int d = 0; d <= depth; ++d) {
       keys.push_back({std::string("k") + std::to_string(d), d,
                       varlen::ElementValues::copy(varlen::element_of(varlen::Type::i32), {}, &fill, 1),
@@ -95,10 +95,10 @@ std::vector<Lists> rows_of(const Setting& setting, std::int64_t max_len, bool fr
       if (key.first > 0) inner.keys[name] = {key.first - 1, key.second};
     }
     const std::int64_t keep = max_len < 0 ? inner.rows : std::min(max_len, inner.rows);
-    Lists kept;
-    kept.lengths.resize(inner.lengths.size());
-    inner.append_to(kept, from_end ? inner.rows - keep : 0, from_end ? inner.rows : keep);
-    out.push_back(std::move(kept));
+    Lists window;
+    window.lengths.resize(inner.lengths.size());
+    inner.append_to(window, from_end ? inner.rows - keep : 0, from_end ? inner.rows : keep);
+    out.push_back(std::move(window));
   }
   return out;
 }
@@ -110,22 +110,22 @@ void pad_lists(const Lists& record, const std::string& key, int dim, const std::
   const std::int64_t gap = side == Side::left ? slots - record.rows : 0;
   for (std::int64_t slot = 0; slot < slots; ++slot) {
     const std::int64_t i = slot - gap;
-    const bool there = i >= 0 && i < record.rows;
+    const bool exists = i >= 0 && i < record.rows;
     if (dim == 0) {
-      out.push_back(there ? record.keys.at(key).second[z(i)] : fill);
+      out.push_back(exists ? record.keys.at(key).second[z(i)] : fill);
       continue;
     }
     Lists inner;
     inner.lengths.resize(record.lengths.size() - 1);
-    if (there) {
+    if (exists) {
       const Lists one = record.take({i});
-      Lists below;
-      below.rows = one.lengths[0][0];
-      below.lengths.assign(one.lengths.begin() + 1, one.lengths.end());
+      Lists children;
+      children.rows = one.lengths[0][0];
+      children.lengths.assign(one.lengths.begin() + 1, one.lengths.end());
       for (const auto& [name, values] : one.keys) {
-        if (values.first > 0) below.keys[name] = {values.first - 1, values.second};
+        if (values.first > 0) children.keys[name] = {values.first - 1, values.second};
       }
-      inner = std::move(below);
+      inner = std::move(children);
     }
     pad_lists(inner, key, dim - 1, sizes, axis + 1, side, fill, out);
   }
@@ -211,12 +211,12 @@ TEST(batch_plan, lays_rows_end_to_end_with_their_offsets) {
 }
 
 TEST(batch_plan, converts_and_refuses_what_does_not_fit) {
-  const DrawnJoint drawn(1, 6, 4, true);
+  const DrawnJoint sample(1, 6, 4, true);
   const float fill = -0.5F;
   const auto row = varlen::ElementValues::copy(varlen::element_of(varlen::Type::f32), {}, &fill, 1);
   const Ints rows{0, 1, 2, 3, 4, 5};
-  const Ran ran(Batcher({{drawn.joint, ""}}, {{"k1", 1, row, nullptr, nullptr}}, {}), rows);
-  const Ran plain(Batcher({{drawn.joint, ""}}, {varlen::key_of(drawn.joint, "k1")}, {}), rows);
+  const Ran ran(Batcher({{sample.joint, ""}}, {{"k1", 1, row, nullptr, nullptr}}, {}), rows);
+  const Ran plain(Batcher({{sample.joint, ""}}, {varlen::key_of(sample.joint, "k1")}, {}), rows);
   const auto floats = ran.numbers<float>("k1");
   const auto ints = plain.numbers<std::int32_t>("k1");
   const auto mask = ran.numbers<std::uint8_t>("dim1/mask");
@@ -224,9 +224,9 @@ TEST(batch_plan, converts_and_refuses_what_does_not_fit) {
   for (std::size_t i = 0; i < floats.size(); ++i)
     CHECK(floats[i] == (mask[i] != 0 ? static_cast<float>(ints[i]) : -0.5F));
 
-  const auto fault = [&](BatchKey key, BatchOptions options, const Ints& asked) {
+  const auto fault = [&](BatchKey key, BatchOptions options, const Ints& indices) {
     try {
-      (void)Ran(Batcher({{drawn.joint, "a.nrt"}}, {std::move(key)}, std::move(options)), asked);
+      (void)Ran(Batcher({{sample.joint, "a.nrt"}}, {std::move(key)}, std::move(options)), indices);
     } catch (const Error& error) {
       return error.fault();
     }
@@ -251,7 +251,7 @@ TEST(batch_plan, converts_and_refuses_what_does_not_fit) {
 TEST(batch_plan, joins_a_prefix_and_a_suffix) {
   const Setting setting(1, 0);
   const DrawnJoint edge(1, 1, 2, true);
-  const Lists around = lists_of(edge.joint);
+  const Lists edge_lists = lists_of(edge.joint);
   BatchOptions options;
   options.ragged = true;
   options.parts = true;
@@ -260,7 +260,7 @@ TEST(batch_plan, joins_a_prefix_and_a_suffix) {
   std::vector<std::uint8_t> parts;
   for (const Lists& record : rows_of(setting, -1, false)) {
     const auto& middle = record.keys.at("k1").second;
-    const auto& side = around.keys.at("k1").second;
+    const auto& side = edge_lists.keys.at("k1").second;
     for (const auto* part : {&side, &middle, &side}) want.insert(want.end(), part->begin(), part->end());
     parts.insert(parts.end(), side.size(), 1);
     parts.insert(parts.end(), middle.size(), 2);
@@ -277,8 +277,8 @@ TEST(batch_plan, lengths_are_those_before_windows) {
     Ints all(z(batcher.size()));
     batcher.lengths(nullptr, batcher.size(), all.data());
     CHECK(all == setting.lists.lengths[0]);
-    Ints some(setting.rows.size());
-    batcher.lengths(setting.rows.data(), std::ssize(some), some.data());
-    CHECK(some == setting.lists.take(setting.rows).lengths[0]);
+    Ints first_lengths(setting.rows.size());
+    batcher.lengths(setting.rows.data(), std::ssize(first_lengths), first_lengths.data());
+    CHECK(first_lengths == setting.lists.take(setting.rows).lengths[0]);
   }
 }

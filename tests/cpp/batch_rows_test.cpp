@@ -22,8 +22,8 @@ using varlen::Status;
 using varlen::test::Bytes;
 using varlen::test::draw;
 using varlen::test::Ints;
-using varlen::test::Picked;
 using varlen::test::Ranges;
+using varlen::test::Sample;
 using varlen::test::Sources;
 using varlen::test::z;
 
@@ -45,12 +45,12 @@ TEST(batch_rows, rows_and_spread_values_equal_a_loop_for_any_threads) {
     const Sources sources(depth, large ? 60 / depth : 4, large ? 200 : 6);
     if (sources.total() == 0) continue;
     const std::int64_t n = large ? 400 : draw(0, 12);
-    const Picked picked(sources, n);
-    const Runs runs = picked.runs(sources);
+    const Sample sample(sources, n);
+    const Runs runs = sample.runs(sources);
     const std::int64_t width = draw(1, 3) * (large ? 40 : 4);
     varlen::Place place;
     Ranges slots(z(n));
-    CHECK(varlen::batch_enter(runs, true, picked.records.data(), slots.data(), place).ok());
+    CHECK(varlen::batch_enter(runs, true, sample.records.data(), slots.data(), place).ok());
     for (Range& window : slots) {  // windows of the deepest rows
       window.begin += draw(0, window.size());
       window.end -= draw(0, window.size());
@@ -58,7 +58,7 @@ TEST(batch_rows, rows_and_spread_values_equal_a_loop_for_any_threads) {
     std::vector<Ranges> up(z(depth) + 1, Ranges(z(n)));
     std::vector<Range*> views;
     for (Ranges& one : up) views.push_back(one.data());
-    CHECK(varlen::batch_rise(runs, picked.records.data(), slots.data(), views.data(), place).ok());
+    CHECK(varlen::batch_rise(runs, sample.records.data(), slots.data(), views.data(), place).ok());
     Ints ends(z(n));
     CHECK(varlen::batch_ends(slots.data(), n, ends.data()).ok());
     const std::int64_t total = n > 0 ? ends.back() : 0;
@@ -74,8 +74,8 @@ TEST(batch_rows, rows_and_spread_values_equal_a_loop_for_any_threads) {
     const bool zero = draw(0, 1) == 0;
     Bytes want;
     for (std::size_t i = 0; i < z(n); ++i) {
-      const varlen::Nest& nest = sources.all[z(picked.of[i])].nest;
-      const Bytes& column = columns[z(picked.of[i])];
+      const varlen::Nest& nest = sources.all[z(sample.of[i])].nest;
+      const Bytes& column = columns[z(sample.of[i])];
       const auto put = [&](const Bytes& from, std::int64_t row) {
         want.insert(want.end(), from.begin() + row * width, from.begin() + (row + 1) * width);
       };

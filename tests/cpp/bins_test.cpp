@@ -26,29 +26,29 @@ Bins plain(const Ints& lengths, std::int64_t size, std::int64_t window, Fit fit)
     std::iota(order.begin(), order.end(), begin);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int64_t a, std::int64_t b) { return lengths[z(a)] > lengths[z(b)]; });
-    std::vector<Ints> held;
+    std::vector<Ints> contents;
     Ints rooms;
     Ints turns;
     for (std::size_t turn = 0; turn < order.size(); ++turn) {
       const std::int64_t length = lengths[z(order[turn])];
-      std::size_t best = held.size();
-      for (std::size_t b = 0; b < held.size(); ++b) {
+      std::size_t best = contents.size();
+      for (std::size_t b = 0; b < contents.size(); ++b) {
         if (rooms[b] < length) continue;
-        const bool is_better = best == held.size() ||
+        const bool is_better = best == contents.size() ||
                                (fit == Fit::best && (rooms[b] < rooms[best] ||
                                                      (rooms[b] == rooms[best] && turns[b] > turns[best])));
         if (is_better) best = b;
       }
-      if (best == held.size()) {
-        held.emplace_back();
+      if (best == contents.size()) {
+        contents.emplace_back();
         rooms.push_back(size);
         turns.push_back(0);
       }
-      held[best].push_back(order[turn]);
+      contents[best].push_back(order[turn]);
       rooms[best] -= length;
       turns[best] = static_cast<std::int64_t>(turn);
     }
-    for (const Ints& bin : held) {
+    for (const Ints& bin : contents) {
       bins.rows.insert(bins.rows.end(), bin.begin(), bin.end());
       bins.offsets.push_back(static_cast<std::int64_t>(bins.rows.size()));
     }
@@ -60,9 +60,9 @@ void check_bins(const Ints& lengths, std::int64_t size, std::int64_t window) {
   const auto n = static_cast<std::int64_t>(lengths.size());
   for (const Fit fit : {Fit::first, Fit::best}) {
     const Bins bins = varlen::fill_bins(lengths.data(), n, size, window, fit);
-    const Bins wanted = plain(lengths, size, window, fit);
-    CHECK(bins.rows == wanted.rows);
-    CHECK(bins.offsets == wanted.offsets);
+    const Bins expected = plain(lengths, size, window, fit);
+    CHECK(bins.rows == expected.rows);
+    CHECK(bins.offsets == expected.offsets);
   }
 }
 

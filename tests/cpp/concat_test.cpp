@@ -53,27 +53,28 @@ TEST(concat, weaves_sequences_of_all_parts) {
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
     for (const std::int64_t width : {1, 4, 24}) {
-      for (const std::int64_t most : {3, 90, 4'000}) {
-        const std::int64_t count = most > 100 ? 40 : 300;
-        std::vector<varlen::test::Drawn> drawn;
-        std::vector<Bytes> held;
+      for (const std::int64_t max_length : {3, 90, 4'000}) {
+        const std::int64_t count = max_length > 100 ? 40 : 300;
+        std::vector<varlen::test::RandomLevel> random_levels;
+        std::vector<Bytes> contents;
         std::vector<varlen::Part> parts;
         std::vector<Offsets> levels;
-        for (int p = 0; p < 3; ++p) drawn.push_back(varlen::test::drawn(count, p == 1 ? most / 3 : most));
-        for (const auto& each : drawn) {
-          Bytes rows(static_cast<std::size_t>(each.level().total() * width));
+        for (int p = 0; p < 3; ++p)
+          random_levels.push_back(varlen::test::draw_level(count, p == 1 ? max_length / 3 : max_length));
+        for (const auto& random_level : random_levels) {
+          Bytes rows(static_cast<std::size_t>(random_level.level().total() * width));
           for (std::size_t k = 0; k < rows.size(); ++k)
-            rows[k] = static_cast<std::byte>((k * 31 + held.size()) & 255);
-          held.push_back(std::move(rows));
-          levels.push_back(each.level());
+            rows[k] = static_cast<std::byte>((k * 31 + contents.size()) & 255);
+          contents.push_back(std::move(rows));
+          levels.push_back(random_level.level());
         }
-        for (std::size_t p = 0; p < held.size(); ++p) {
-          parts.push_back({held[p].data(), levels[p].ends});
+        for (std::size_t p = 0; p < contents.size(); ++p) {
+          parts.push_back({contents[p].data(), levels[p].ends});
         }
         Bytes want;
         for (std::int64_t i = 0; i < count; ++i) {
-          for (std::size_t p = 0; p < held.size(); ++p) {
-            const auto begin = held[p].begin() + levels[p].start(i) * width;
+          for (std::size_t p = 0; p < contents.size(); ++p) {
+            const auto begin = contents[p].begin() + levels[p].start(i) * width;
             want.insert(want.end(), begin, begin + levels[p].length(i) * width);
           }
         }
@@ -92,8 +93,8 @@ TEST(concat, weaves_no_sequences_and_refuses_too_many_rows) {
   const Offsets empty{nullptr, 0};
   CHECK(varlen::interleave_ends(&empty, 1, nullptr).ok());
   varlen::interleave(&none, 1, 4, empty, nullptr);
-  const Ints most{INT64_MAX};
-  const std::vector<Offsets> levels{{most.data(), 1}, {most.data(), 1}};
+  const Ints ends{INT64_MAX};
+  const std::vector<Offsets> levels{{ends.data(), 1}, {ends.data(), 1}};
   Ints out(1);
   const varlen::Status status = varlen::interleave_ends(levels.data(), 2, out.data());
   CHECK(status.code == varlen::Code::overflow && status.where == 1);

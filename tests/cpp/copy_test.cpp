@@ -17,10 +17,10 @@ TEST(copy, takes_all_bytes_and_touches_no_other) {
   constexpr std::int64_t kRoom = 64;
   const auto one = [](std::int64_t bytes, std::int64_t from, std::int64_t to, auto copy) {
     const Bytes in = noise(from + bytes);  // ends where the copy does: reads past it are caught
-    const Bytes before = noise(to + bytes + kRoom);
-    Bytes out = before;
+    const Bytes original = noise(to + bytes + kRoom);
+    Bytes out = original;
     copy(out.data() + to, in.data() + from, bytes);
-    Bytes want = before;
+    Bytes want = original;
     std::copy(in.begin() + from, in.end(), want.begin() + to);
     CHECK(out == want);
   };
@@ -39,10 +39,10 @@ TEST(copy, fills_all_bytes_and_touches_no_other) {
   constexpr std::int64_t kRoom = 64;
   const auto one = [](std::int64_t bytes, std::int64_t to) {
     const std::byte value{static_cast<unsigned char>(draw(0, 255))};
-    const Bytes before = noise(to + bytes + kRoom);
-    Bytes out = before;
+    const Bytes original = noise(to + bytes + kRoom);
+    Bytes out = original;
     varlen::fill_bytes(out.data() + to, value, bytes);
-    Bytes want = before;
+    Bytes want = original;
     std::fill_n(want.begin() + to, bytes, value);
     CHECK(out == want);
   };

@@ -15,22 +15,22 @@
 
 using varlen::test::Bytes;
 using varlen::test::draw;
-using varlen::test::Drawn;
-using varlen::test::drawn;
+using varlen::test::draw_level;
+using varlen::test::RandomLevel;
 using varlen::test::z;
 
 namespace {
 
 template <class T>
 struct Batch {
-  Drawn rows;
-  Drawn targets;
+  RandomLevel rows;
+  RandomLevel targets;
   std::int64_t classes;
   std::vector<T> log_probs;
   std::vector<std::int64_t> labels;
 
   Batch(std::int64_t count, std::int64_t most_rows, std::int64_t most_labels, std::int64_t of)
-      : rows(drawn(count, most_rows)), targets(drawn(count, most_labels)), classes(of) {
+      : rows(draw_level(count, most_rows)), targets(draw_level(count, most_labels)), classes(of) {
     for (std::int64_t t = 0; t < rows.level().total(); ++t) {
       std::vector<double> row(z(classes));
       double sum = 0;
@@ -77,7 +77,7 @@ struct Batch {
 
 template <class T>
 void losses_are_those_of_the_table(std::int64_t count, std::int64_t most_rows, std::int64_t most_labels,
-                                   std::int64_t classes, double near) {
+                                   std::int64_t classes, double tolerance) {
   const Batch<T> batch(count, most_rows, most_labels, classes);
   for (const bool with_gradient : {false, true}) {
     const varlen::CtcJob job = batch.job(with_gradient);
@@ -89,16 +89,18 @@ void losses_are_those_of_the_table(std::int64_t count, std::int64_t most_rows, s
     ctc_loss(job, shares, scratch.data(), reinterpret_cast<std::byte*>(losses.data()),
              reinterpret_cast<std::byte*>(gradient.data()));
     for (std::int64_t i = 0; i < count; ++i) {
-      const double wanted = batch.rows.level().length(i) > 0       ? batch.loss(i)
-                            : batch.targets.level().length(i) == 0 ? 0
-                                                                   : std::numeric_limits<double>::infinity();
-      const auto found = static_cast<double>(losses[z(i)]);
-      CHECK(std::isinf(wanted) ? std::isinf(found) : std::abs(found - wanted) <= near * (1 + wanted));
+      const double expected = batch.rows.level().length(i) > 0 ? batch.loss(i)
+                              : batch.targets.level().length(i) == 0
+                                  ? 0
+                                  : std::numeric_limits<double>::infinity();
+      const auto result = static_cast<double>(losses[z(i)]);
+      CHECK(std::isinf(expected) ? std::isinf(result)
+                                 : std::abs(result - expected) <= tolerance * (1 + expected));
       for (std::int64_t t = batch.rows.level().start(i); with_gradient && t < batch.rows.level().end(i);
            ++t) {
         double sum = 0;
         for (std::int64_t c = 0; c < classes; ++c) sum += static_cast<double>(gradient[z(t * classes + c)]);
-        CHECK(std::isinf(wanted) ? std::isnan(sum) : std::abs(sum) < 10 * near);
+        CHECK(std::isinf(expected) ? std::isnan(sum) : std::abs(sum) < 10 * tolerance);
       }
     }
   }
@@ -114,10 +116,10 @@ TEST(ctc, losses_are_those_of_the_table) {
 }
 
 TEST(ctc, threads_change_nothing) {
-  const int before = varlen::num_threads();
+  const int threads = varlen::num_threads();
   varlen::set_num_threads(3);
   losses_are_those_of_the_table<float>(120, 60, 20, 17, 2e-6);
-  varlen::set_num_threads(before);
+  varlen::set_num_threads(threads);
 }
 
 TEST(ctc, labels_are_classes_other_than_the_blank) {

@@ -35,7 +35,7 @@ class OfLevel : public varlen::Lengths {
   Level level_;
 };
 
-Dim sized(const char* name, std::int64_t size) {
+Dim dim_of_size(const char* name, std::int64_t size) {
   return Dim(Expression::generator({.name = name, .size = size}));
 }
 
@@ -59,39 +59,40 @@ struct Draw {
   explicit Draw(std::uint64_t seed) : random(seed) {
     const std::int64_t rows = number(0, 3);
     batch = Dim::scalar(Expression::batch(), rows);
-    heads = sized("heads", number(0, 2));
-    feature = sized("feature", number(1, 3));
-    const auto some = [&](std::int64_t count) {
+    heads = dim_of_size("heads", number(0, 2));
+    feature = dim_of_size("feature", number(1, 3));
+    const auto random_lengths = [&](std::int64_t count) {
       std::vector<std::int64_t> lengths(static_cast<std::size_t>(count));
       for (std::int64_t& length : lengths) length = number(0, 3);
       return lengths;
     };
-    time = bound(Expression::generator({.name = "time"}), {batch}, some(rows));
-    source = bound(Expression::generator({.name = "source"}), {batch}, some(rows));
+    time = bound(Expression::generator({.name = "time"}), {batch}, random_lengths(rows));
+    source = bound(Expression::generator({.name = "source"}), {batch}, random_lengths(rows));
     const ShapeRef frames = shape_of({batch, time});
-    inner = bound(Expression::generator({.name = "inner"}), {batch, time}, some(frames->count(2)));
+    inner = bound(Expression::generator({.name = "inner"}), {batch, time}, random_lengths(frames->count(2)));
     beam = bound(Expression::generator({.name = "beam"}), {heads, batch},
-                 some(heads.expression().size() * rows));
+                 random_lengths(heads.expression().size() * rows));
   }
 
-  std::int64_t number(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  std::int64_t number(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
   }
 
   /// Some of the dims, and what they are over, in an order that a shape can have.
   std::vector<Dim> dims() {
     std::vector<Dim> all{batch, heads, feature, time, source, inner, beam};
     std::shuffle(all.begin(), all.end(), random);
-    std::vector<Dim> some(all.begin(), all.begin() + number(0, 4));
-    for (std::size_t k = 0; k < some.size(); ++k) {
-      for (const Dim& over : some[k].expression().is_static() ? std::vector<Dim>{} : some[k].values().over) {
-        const auto same = [&](const Dim& dim) { return dim.expression() == over.expression(); };
-        if (std::none_of(some.begin(), some.end(), same)) some.push_back(over);
+    std::vector<Dim> picks(all.begin(), all.begin() + number(0, 4));
+    for (std::size_t k = 0; k < picks.size(); ++k) {
+      for (const Dim& over :
+           picks[k].expression().is_static() ? std::vector<Dim>{} : picks[k].values().over) {
+        const auto is_same = [&](const Dim& dim) { return dim.expression() == over.expression(); };
+        if (std::none_of(picks.begin(), picks.end(), is_same)) picks.push_back(over);
       }
     }
-    const std::vector<Axis> axes = axes_of(some);
+    const std::vector<Axis> axes = axes_of(picks);
     std::vector<Dim> sorted;
-    for (const std::size_t k : Shape::arrange(axes, number(0, 1) == 1)) sorted.push_back(some[k]);
+    for (const std::size_t k : Shape::arrange(axes, number(0, 1) == 1)) sorted.push_back(picks[k]);
     return sorted;
   }
 
@@ -126,34 +127,34 @@ struct Array {
     for (std::size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
     std::vector<std::int64_t> extents;
     for (const std::size_t axis : axes) extents.push_back(shape[axis]);
-    std::vector<std::int64_t> moved;
+    std::vector<std::int64_t> result;
     Position at(axes.size(), 0);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       std::int64_t from = 0;
       for (std::size_t k = 0; k < axes.size(); ++k) from += at[k] * strides[axes[k]];
-      moved.push_back(numbers[static_cast<std::size_t>(from)]);
+      result.push_back(numbers[static_cast<std::size_t>(from)]);
       for (std::size_t k = axes.size(); k-- > 0;) {
         if (++at[k] < extents[k]) break;
         at[k] = 0;
       }
     }
     shape = extents;
-    numbers = moved;
+    numbers = result;
   }
 
   void take(const std::vector<std::int64_t>& rows) {
     const std::int64_t width =
         std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies<>{});
-    std::vector<std::int64_t> taken;
+    std::vector<std::int64_t> slice;
     for (const std::int64_t row : rows) {
-      taken.insert(taken.end(), numbers.begin() + row * width, numbers.begin() + (row + 1) * width);
+      slice.insert(slice.end(), numbers.begin() + row * width, numbers.begin() + (row + 1) * width);
     }
     shape[0] = std::ssize(rows);
-    numbers = taken;
+    numbers = slice;
   }
 };
 
-Array numbered(const Shape& shape) {
+Array counting_array(const Shape& shape) {
   Array array{shape.array_shape(), {}};
   array.numbers.resize(static_cast<std::size_t>(shape.count(shape.rank())));
   std::iota(array.numbers.begin(), array.numbers.end(), 0);
@@ -166,7 +167,7 @@ std::vector<std::int64_t> row_ids(const Level& level) {
 
 Array aligned(const Shape& target, const Shape& other) {
   const Shape::Alignment plan = target.alignment_of(other);
-  Array array = numbered(other);
+  Array array = counting_array(other);
   if (!plan.permutation.empty()) array.transpose(plan.permutation);
   if (!plan.flat.empty()) array.shape = plan.flat;
   if (plan.repeats) array.take(row_ids(*plan.repeats));
@@ -183,9 +184,9 @@ std::int64_t broadcast_at(const Array& array, const std::vector<std::int64_t>& s
   for (std::size_t k = shape.size(); k-- > 0;) {
     const std::int64_t c = rest % shape[k];
     rest /= shape[k];
-    const std::size_t behind = shape.size() - k;
-    if (behind > array.shape.size()) continue;
-    const std::int64_t extent = array.shape[array.shape.size() - behind];
+    const std::size_t from_end = shape.size() - k;
+    if (from_end > array.shape.size()) continue;
+    const std::int64_t extent = array.shape[array.shape.size() - from_end];
     CHECK(extent == 1 || extent == shape[k]);
     if (extent != 1) at += c * stride;
     stride *= extent;
@@ -212,18 +213,18 @@ TEST(dim_shape, values_line_up_position_by_position) {
     Draw draw(seed);
     const ShapeRef a = shape_of(draw.dims());
     const ShapeRef b = shape_of(draw.dims());
-    const ShapeRef both = Shape::union_of(a, b);
+    const ShapeRef union_shape = Shape::union_of(a, b);
     CHECK(Shape::union_of(a, a) == a);
-    const std::vector<Position> positions = positions_of(*both);
-    CHECK_EQ(std::ssize(positions), both->count(both->rank()));
+    const std::vector<Position> positions = positions_of(*union_shape);
+    CHECK_EQ(std::ssize(positions), union_shape->count(union_shape->rank()));
     for (const ShapeRef& one : {a, b}) {
       std::map<Position, std::int64_t> places;
       for (const Position& position : positions_of(*one)) places.emplace(position, std::ssize(places));
-      const Array array = aligned(*both, *one);
+      const Array array = aligned(*union_shape, *one);
       for (std::size_t i = 0; i < positions.size(); ++i) {
-        Position here;
-        for (const Axis& axis : one->axes()) here.push_back(positions[i][both->find(axis)]);
-        CHECK_EQ(broadcast_at(array, both->array_shape(), i), places.at(here));
+        Position projection;
+        for (const Axis& axis : one->axes()) projection.push_back(positions[i][union_shape->find(axis)]);
+        CHECK_EQ(broadcast_at(array, union_shape->array_shape(), i), places.at(projection));
       }
     }
   }
@@ -240,13 +241,13 @@ TEST(dim_shape, positions_come_together_that_differ_in_what_goes) {
     for (const Position& position : positions_of(*plan.rest)) expected[position] = {};
     const std::vector<Position> positions = positions_of(*shape);
     for (std::size_t i = 0; i < positions.size(); ++i) {
-      Position kept;
+      Position remainder;
       for (std::size_t k = 0; k < shape->rank(); ++k) {
-        if (!is_gone[k]) kept.push_back(positions[i][k]);
+        if (!is_gone[k]) remainder.push_back(positions[i][k]);
       }
-      expected.at(kept).push_back(static_cast<std::int64_t>(i));
+      expected.at(remainder).push_back(static_cast<std::int64_t>(i));
     }
-    Array array = numbered(*shape);
+    Array array = counting_array(*shape);
     if (!plan.permutation.empty()) array.transpose(plan.permutation);
     std::int64_t width = 1;
     for (std::size_t k = plan.rest->rank();
@@ -259,12 +260,12 @@ TEST(dim_shape, positions_come_together_that_differ_in_what_goes) {
     for (const auto& [position, all] : expected) {
       const auto row = static_cast<std::int64_t>(place) / width;
       const std::int64_t column = static_cast<std::int64_t>(place) % width;
-      std::vector<std::int64_t> found;
+      std::vector<std::int64_t> column_numbers;
       for (std::int64_t i = plan.level.offsets()[row]; i < plan.level.offsets()[row + 1]; ++i) {
-        found.push_back(array.numbers[static_cast<std::size_t>(i * width + column)]);
+        column_numbers.push_back(array.numbers[static_cast<std::size_t>(i * width + column)]);
       }
-      std::sort(found.begin(), found.end());
-      CHECK(found == all);
+      std::sort(column_numbers.begin(), column_numbers.end());
+      CHECK(column_numbers == all);
       ++place;
     }
   }
@@ -311,13 +312,13 @@ TEST(dim_shape, what_does_not_fit_is_named) {
 }
 
 TEST(dim_shape, equal_dims_are_told_by_their_priorities) {
-  const Dim side = sized("side", 2);
+  const Dim side = dim_of_size("side", 2);
   const ShapeRef square = Shape::of({{side, 0}, {side, 1}});
   CHECK_EQ(square->find({side, 0}), std::size_t{1});
   CHECK_EQ(square->find({side, 1}), std::size_t{1});
   CHECK_EQ(square->place_of({side, 0}), std::size_t{0});
   CHECK_EQ(square->place_of({side, 2}), std::size_t{1});
-  const ShapeRef turned = Shape::of({{side, 1}, {side, 0}});
-  CHECK(turned->alignment_of(*square).permutation == std::vector<std::size_t>({1, 0}));
-  CHECK(Shape::union_of(square, turned) == square);
+  const ShapeRef swap = Shape::of({{side, 1}, {side, 0}});
+  CHECK(swap->alignment_of(*square).permutation == std::vector<std::size_t>({1, 0}));
+  CHECK(Shape::union_of(square, swap) == square);
 }

@@ -19,7 +19,7 @@ using varlen::Error;
 using varlen::Expression;
 using varlen::Level;
 
-Expression named(const char* name) {
+Expression make_name(const char* name) {
   return Expression::generator({.name = name, .kind = DimKind::spatial});
 }
 
@@ -46,8 +46,8 @@ Dim over_batch(const Expression& name, const std::vector<std::int64_t>& lengths)
 }  // namespace
 
 TEST(dim, equal_words_are_one_object) {
-  const Expression p = named("p");
-  const Expression q = named("q");
+  const Expression p = make_name("p");
+  const Expression q = make_name("q");
   CHECK(p + n(1) + n(2) - n(3) == p);
   CHECK((p + q) * n(2) == p * n(2) + q * n(2));
   CHECK(n(2) * (p + q) == p + q + p + q);
@@ -59,25 +59,25 @@ TEST(dim, equal_words_are_one_object) {
 }
 
 TEST(dim, lengths_are_worked_out_once_and_cut_off_at_zero) {
-  const Dim p = over_batch(named("p"), {5, 3, 0});
+  const Dim p = over_batch(make_name("p"), {5, 3, 0});
   const Dim four(n(4));
   const std::vector<std::int64_t> less{1, 0, 0};
-  const std::vector<std::int64_t> same{5, 3, 0};
+  const std::vector<std::int64_t> equal_lengths{5, 3, 0};
   CHECK((p - four).values().numbers == less);
   CHECK((p - four + four).values().lengths->level().lengths()[0] == 5);
   CHECK((p - p + four).values().numbers == std::vector<std::int64_t>{4});
 }
 
 TEST(dim, declared_the_same_is_a_congruence) {
-  const Expression p = named("p");
-  const Expression q = named("q");
-  const Expression before = (p + n(1)) * p;
-  const std::int64_t hash = before.hash();
-  CHECK(!(before == (q + n(1)) * q));
+  const Expression p = make_name("p");
+  const Expression q = make_name("q");
+  const Expression product = (p + n(1)) * p;
+  const std::int64_t hash = product.hash();
+  CHECK(!(product == (q + n(1)) * q));
   Expression::unite(p, q);
   CHECK(p == q);
-  CHECK(before == (q + n(1)) * q);
-  CHECK_EQ(before.hash(), hash);
+  CHECK(product == (q + n(1)) * q);
+  CHECK_EQ(product.hash(), hash);
   CHECK_EQ(((q + n(1)) * q).hash(), hash);
   bool is_refused = false;
   try {
@@ -89,8 +89,8 @@ TEST(dim, declared_the_same_is_a_congruence) {
 }
 
 TEST(dim, declarations_leave_everything_writable) {
-  const Expression p = named("p");
-  const Expression q = named("q");
+  const Expression p = make_name("p");
+  const Expression q = make_name("q");
   const Expression quotient = q.divide(Division::floor_right, p - n(1));
   bool is_refused = false;
   try {
@@ -107,36 +107,36 @@ TEST(dim, declarations_leave_everything_writable) {
 
 TEST(dim, what_nobody_holds_is_forgotten) {
   (void)Expression::batch();
-  const std::int64_t before = Expression::alive();
+  const std::int64_t n_alive = Expression::alive();
   for (int k = 0; k < 1000; ++k) {
-    const Expression p = named("p");
-    const Expression q = named("q");
+    const Expression p = make_name("p");
+    const Expression q = make_name("q");
     const Expression r = ((p + q) * q - n(3)).divide(Division::ceil_right, n(2)) + p;
-    if (k % 2 == 0) Expression::unite(named("u"), r);
+    if (k % 2 == 0) Expression::unite(make_name("u"), r);
     if (k % 3 == 0) Expression::unite(p, q);
   }
-  CHECK_EQ(Expression::alive(), before);
+  CHECK_EQ(Expression::alive(), n_alive);
 }
 
 TEST(dim, many_threads_build_the_same_words) {
-  const Expression p = named("p");
-  const Expression q = named("q");
+  const Expression p = make_name("p");
+  const Expression q = make_name("q");
   const Expression expected = n(2) * (p + q) * q;
-  const std::int64_t before = Expression::alive();
+  const std::int64_t n_alive = Expression::alive();
   std::vector<std::thread> threads;
   std::vector<int> wrong(8, 0);
   for (std::size_t t = 0; t < wrong.size(); ++t) {
     threads.emplace_back([&, t] {
       for (int k = 0; k < 500; ++k) {
-        const Expression own = named("own");
-        const Expression built = (p * q + q * q) * n(1) + (p + q) * q;
-        if (!(built == expected) || !((own + built) - built == own)) ++wrong[t];
+        const Expression own = make_name("own");
+        const Expression sum_of_products = (p * q + q * q) * n(1) + (p + q) * q;
+        if (!(sum_of_products == expected) || !((own + sum_of_products) - sum_of_products == own)) ++wrong[t];
         if (k % 100 == 0) Expression::unite(own, p + q);
         if (k % 100 == 0 && !(own * q == (p + q) * q)) ++wrong[t];
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const int each : wrong) CHECK_EQ(each, 0);
-  CHECK_EQ(Expression::alive(), before);
+  for (const int n_wrong : wrong) CHECK_EQ(n_wrong, 0);
+  CHECK_EQ(Expression::alive(), n_alive);
 }

@@ -13,17 +13,17 @@
 
 using varlen::test::Bytes;
 using varlen::test::draw;
-using varlen::test::Drawn;
-using varlen::test::drawn;
+using varlen::test::draw_level;
+using varlen::test::RandomLevel;
 using varlen::test::z;
 
 namespace {
 
 using Keys = std::vector<std::int64_t>;
 
-Keys keys_of(const Drawn& of, std::int64_t most, std::int64_t spread) {
+Keys keys_of(const RandomLevel& of, std::int64_t max_key, std::int64_t spread) {
   Keys keys(z(of.level().total()));
-  for (std::int64_t& key : keys) key = draw(0, most) * spread;
+  for (std::int64_t& key : keys) key = draw(0, max_key) * spread;
   return keys;
 }
 
@@ -39,8 +39,8 @@ std::vector<std::int64_t> run(varlen::EditJob job, std::vector<std::int64_t>* co
 }
 
 void words_are_the_table(std::int64_t count, std::int64_t longest, std::int64_t keys, std::int64_t spread) {
-  const Drawn a = drawn(count, longest);
-  const Drawn b = drawn(count, longest);
+  const RandomLevel a = draw_level(count, longest);
+  const RandomLevel b = draw_level(count, longest);
   const Keys a_keys = keys_of(a, keys, spread);
   const Keys b_keys = keys_of(b, keys, spread);
   varlen::EditJob job{a.level(), b.level()};
@@ -66,9 +66,9 @@ TEST(edit, words_are_the_table) {
 }
 
 TEST(edit, threads_change_nothing) {
-  const int before = varlen::num_threads();
+  const int threads = varlen::num_threads();
   varlen::set_num_threads(3);
   words_are_the_table(400, 150, 9, 1);
   words_are_the_table(400, 150, 9, std::int64_t{1} << 33);
-  varlen::set_num_threads(before);
+  varlen::set_num_threads(threads);
 }

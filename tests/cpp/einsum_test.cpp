@@ -63,12 +63,12 @@ struct Lengths {
   std::vector<std::int64_t> t_ends, s_ends;
   std::int64_t h = 2, d = 3;
 
-  explicit Lengths(std::int64_t count, std::int64_t most = 5) {
+  explicit Lengths(std::int64_t count, std::int64_t max_length = 5) {
     std::int64_t t = 0;
     std::int64_t s = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-      t_ends.push_back(t += draw(0, most));
-      s_ends.push_back(s += draw(0, most));
+      t_ends.push_back(t += draw(0, max_length));
+      s_ends.push_back(s += draw(0, max_length));
     }
   }
   [[nodiscard]] std::vector<EinsumAxis> axes() const {
@@ -150,24 +150,25 @@ void check(const Lengths& lengths, std::string_view a, std::string_view b, std::
   std::vector<double> y(z(b.empty() ? 0 : plan.size_of_b()));
   for (double& one : x) one = static_cast<double>(draw(-3, 3));
   for (double& one : y) one = static_cast<double>(draw(-3, 3));
-  std::vector<double> found(z(plan.size_of_out() + 2), 77);
+  std::vector<double> result(z(plan.size_of_out() + 2), 77);
   plan.run(arithmetic(), reinterpret_cast<const std::byte*>(x.data()),
            b.empty() ? nullptr : reinterpret_cast<const std::byte*>(y.data()),
-           reinterpret_cast<std::byte*>(found.data() + 1));
-  std::vector<double> wanted(found.size(), 0);
-  wanted.front() = wanted.back() = 77;
+           reinterpret_cast<std::byte*>(result.data() + 1));
+  std::vector<double> expected(result.size(), 0);
+  expected.front() = expected.back() = 77;
   std::string letters;
   for (const char letter : std::string(a) + std::string(b)) {
     if (letter != 'b' && letters.find(letter) == std::string::npos) letters += letter;
   }
   const std::vector<EinsumAxis> axes = lengths.axes();
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(lengths.t_ends.size()); ++i) {
-    const Term of_a(axes, i, a), of_b(axes, i, b), of_out(axes, i, out);
+    const Term term_a(axes, i, a), term_b(axes, i, b), term_out(axes, i, out);
     each_place(axes, i, letters, [&](const ByLetter& place) {
-      wanted[of_out.offset(place) + 1] += x[of_a.offset(place)] * (b.empty() ? 1 : y[of_b.offset(place)]);
+      expected[term_out.offset(place) + 1] +=
+          x[term_a.offset(place)] * (b.empty() ? 1 : y[term_b.offset(place)]);
     });
   }
-  CHECK(found == wanted);
+  CHECK(result == expected);
 }
 
 }  // namespace

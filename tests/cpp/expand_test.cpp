@@ -17,12 +17,12 @@ using varlen::test::z;
 
 namespace {
 
-/// Expands `count` rows, each up to `most` times, to `shift` bytes past where memory begins; counts the rows
-/// that are wrong.
-std::int64_t wrong_rows(std::int64_t count, std::int64_t width, std::int64_t most, std::int64_t shift) {
+/// Expands `count` rows, each up to `max_length` times, to `shift` bytes past where memory begins; counts the
+/// rows that are wrong.
+std::int64_t wrong_rows(std::int64_t count, std::int64_t width, std::int64_t max_length, std::int64_t shift) {
   std::vector<std::int64_t> ends;
   std::int64_t total = 0;
-  for (std::int64_t i = 0; i < count; ++i) ends.push_back(total += draw(0, most));
+  for (std::int64_t i = 0; i < count; ++i) ends.push_back(total += draw(0, max_length));
   const varlen::Offsets level{ends.data(), count};
   const Bytes rows = varlen::test::noise(count * width);
   Bytes out(z(shift + total * width));
@@ -51,9 +51,10 @@ TEST(expand, repeats_rows_and_writes_nothing_else) {
 TEST(expand, rows_of_a_line_or_two_cross_blocks_threads_and_empty_sequences) {
   varlen::set_num_threads(3);
   for (const std::int64_t width : {31, 32, 33, 63, 64, 65, 127, 128, 129}) {
-    for (const std::int64_t most : {0, 1, 9, 700}) {  // rows of a block come from one sequence, and from all
-      for (const std::int64_t count : {1, 255, most == 700 ? 12 : 6000}) {
-        for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, most, shift), 0);
+    for (const std::int64_t max_length :
+         {0, 1, 9, 700}) {  // rows of a block come from one sequence, and from all
+      for (const std::int64_t count : {1, 255, max_length == 700 ? 12 : 6000}) {
+        for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, max_length, shift), 0);
       }
     }
   }

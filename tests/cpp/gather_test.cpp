@@ -24,30 +24,30 @@ std::mt19937_64& random() {
   return engine;
 }
 
-std::int64_t below(std::int64_t n) {
+std::int64_t random_below(std::int64_t n) {
   return static_cast<std::int64_t>(random()() % static_cast<std::uint64_t>(n));
 }
 
-/// n sequences of fewer than `most` rows; rows of width bytes, all of them drawn. No memory to spare.
-struct Drawn {
+/// n sequences of fewer than `limit` rows; rows of width bytes, all of them drawn. No memory to spare.
+struct Table {
   Ints offsets;
   Bytes values;
   std::int64_t width;
 
-  Drawn(std::int64_t n, std::int64_t most, std::int64_t width_) : offsets{0}, width(width_) {
-    for (std::int64_t i = 0; i < n; ++i) offsets.push_back(offsets.back() + below(most));
+  Table(std::int64_t n, std::int64_t limit, std::int64_t width_) : offsets{0}, width(width_) {
+    for (std::int64_t i = 0; i < n; ++i) offsets.push_back(offsets.back() + random_below(limit));
     values.resize(static_cast<std::size_t>(offsets.back() * width));
-    for (std::byte& b : values) b = static_cast<std::byte>(below(256));
+    for (std::byte& b : values) b = static_cast<std::byte>(random_below(256));
   }
   [[nodiscard]] Offsets level() const {
     return {offsets.data() + 1, static_cast<std::int64_t>(offsets.size()) - 1};
   }
 };
 
-void check_gather(const Drawn& all, std::int64_t n) {
+void check_gather(const Table& all, std::int64_t n) {
   const Offsets level = all.level();
   Ints index;
-  for (std::int64_t k = 0; k < n; ++k) index.push_back(below(2 * level.count) - level.count);
+  for (std::int64_t k = 0; k < n; ++k) index.push_back(random_below(2 * level.count) - level.count);
   Bytes want;
   for (const std::int64_t i : index) {
     const std::int64_t at = i < 0 ? i + level.count : i;
@@ -69,12 +69,12 @@ TEST(gather, stays_inside_exact_memory) {
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
     for (const std::int64_t width : {1, 2, 3, 4, 8, 12, 16, 40}) {
-      for (const std::int64_t most : {1, 4, 12, 70}) {
-        for (const std::int64_t n : {1, 2, 31, 33, 400}) check_gather(Drawn(50, most, width), n);
+      for (const std::int64_t limit : {1, 4, 12, 70}) {
+        for (const std::int64_t n : {1, 2, 31, 33, 400}) check_gather(Table(50, limit, width), n);
       }
     }
-    check_gather(Drawn(3000, 60, 8), 20'000);  // cut into chunks, both the index and the rows
-    check_gather(Drawn(4, 400'000, 4), 9);     // ranges that lie in many chunks
+    check_gather(Table(3000, 60, 8), 20'000);  // cut into chunks, both the index and the rows
+    check_gather(Table(4, 400'000, 4), 9);     // ranges that lie in many chunks
   }
 }
 
@@ -98,7 +98,7 @@ TEST(gather, descends_only_through_levels_that_hold) {
   const auto status = varlen::gather_descend(level, rows.data(), 3, 9, below_rows.data(), below_ends.data());
   CHECK(status.code == Code::decreasing);
   CHECK_EQ(status.where, 2);
-  const auto beyond =
+  const auto past_end =
       varlen::gather_descend(level, rows.data() + 2, 1, 8, below_rows.data(), below_ends.data());
-  CHECK(beyond.code == Code::beyond_total);
+  CHECK(past_end.code == Code::beyond_total);
 }

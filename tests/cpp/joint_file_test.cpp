@@ -25,17 +25,17 @@ using varlen::test::Lists;
 using varlen::test::lists_of;
 
 /// A file of one tensor after another; gone with the object.
-class Written {
+class TempFile {
  public:
-  Written() {
+  TempFile() {
     static int count = 0;
     path_ = (std::filesystem::temp_directory_path() /
              ("varlen_joint_file_" + std::to_string(draw(0, INT64_MAX - 1)) + "_" + std::to_string(count++)))
                 .string();
   }
-  Written(const Written&) = delete;
-  Written& operator=(const Written&) = delete;
-  ~Written() { std::remove(path_.c_str()); }
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  ~TempFile() { std::remove(path_.c_str()); }
 
   template <class T>
   void add(const std::string& name, const char* dtype, const std::vector<T>& numbers) {
@@ -76,9 +76,9 @@ Fault fault_of_opening(const std::string& path) {
 
 TEST(joint_file, gives_what_was_written) {
   for (int turn = 0; turn < 60; ++turn) {
-    const DrawnJoint drawn(static_cast<int>(draw(0, 3)), draw(0, 6), 3, true);
-    const Lists lists = lists_of(drawn.joint);
-    Written file;
+    const DrawnJoint sample(static_cast<int>(draw(0, 3)), draw(0, 6), 3, true);
+    const Lists lists = lists_of(sample.joint);
+    TempFile file;
     const bool narrow = turn % 3 == 0;
     const bool lengths_alone = turn % 5 == 0;
     for (int d = 1; d <= lists.depth(); ++d) {
@@ -96,23 +96,23 @@ TEST(joint_file, gives_what_was_written) {
     }
     for (const auto& [name, key] : lists.keys)
       file.add(std::string("dim") + std::to_string(key.first) + "/" + name, "I32", key.second);
-    const Joint opened = varlen::open_joint(file.path(turn % 4 == 1 ? 4 : 0));
-    CHECK(lists_of(opened) == lists);
-    if (opened.size() > 0) CHECK(lists_of(opened.slice(1, 3)) == lists_of(drawn.joint.slice(1, 3)));
+    const Joint file_joint = varlen::open_joint(file.path(turn % 4 == 1 ? 4 : 0));
+    CHECK(lists_of(file_joint) == lists);
+    if (file_joint.size() > 0) CHECK(lists_of(file_joint.slice(1, 3)) == lists_of(sample.joint.slice(1, 3)));
   }
 }
 
 TEST(joint_file, what_does_not_nest_is_refused) {
   CHECK(fault_of_opening("/nowhere/at/all") == Fault::system);
   CHECK(fault_of_opening("/") == Fault::format);
-  Written no_bounds;
+  TempFile no_bounds;
   no_bounds.add("dim1/a", "I64", Ints{1, 2});
   CHECK(fault_of_opening(no_bounds.path()) == Fault::format);
-  Written wrong_end;
+  TempFile wrong_end;
   wrong_end.add("dim1/bounds", "I64", Ints{1, 3});
   wrong_end.add("dim1/a", "I64", Ints{1, 2});
   CHECK(fault_of_opening(wrong_end.path()) == Fault::format);
-  Written cut;
+  TempFile cut;
   cut.add("dim0/a", "I64", Ints{1, 2});
   const std::string path = cut.path();
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
@@ -122,7 +122,7 @@ TEST(joint_file, what_does_not_nest_is_refused) {
 }
 
 TEST(joint_file, falling_bounds_are_refused_where_they_are_read) {
-  Written file;
+  TempFile file;
   file.add("dim1/bounds", "I64", Ints{2, 5, 3, 6});
   file.add("dim1/a", "I32", std::vector<std::int32_t>{1, 2, 3, 4, 5, 6});
   const Joint joint = varlen::open_joint(file.path());

@@ -155,11 +155,11 @@ TEST(joint, rows_are_put_into_their_first_slot_or_into_every_one) {
     std::vector<std::int64_t> values(z(std::ssize(upper)));
     std::iota(values.begin(), values.end(), std::int64_t{100});
     Ints first(z(deepest.total()), fill);
-    Ints every(z(deepest.total()), kSentinel);
+    Ints slot_values(z(deepest.total()), kSentinel);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       for (std::int64_t slot = start(i); slot < start(i + 1); ++slot) {
         if (slot == start(i)) first[z(slot)] = values[z(i)];
-        every[z(slot)] = values[z(i)];
+        slot_values[z(slot)] = values[z(i)];
       }
     }
     const Rows all{reinterpret_cast<const std::byte*>(values.data()), std::ssize(values), 8};
@@ -173,7 +173,8 @@ TEST(joint, rows_are_put_into_their_first_slot_or_into_every_one) {
     const Range repeated{from, std::max(from, slots.end)};
     out.assign(z(repeated.size() + 1), kSentinel);
     joint_repeat(levels, depth, rows, all, repeated, reinterpret_cast<std::byte*>(out.data()));
-    for (std::int64_t k = 0; k < repeated.size(); ++k) CHECK_EQ(out[z(k)], every[z(repeated.begin + k)]);
+    for (std::int64_t k = 0; k < repeated.size(); ++k)
+      CHECK_EQ(out[z(k)], slot_values[z(repeated.begin + k)]);
     CHECK_EQ(out.back(), kSentinel);
   }
 }

@@ -113,12 +113,12 @@ TEST(level, refuses_what_is_no_level_and_says_where) {
                 [&] { return Level::from_offsets(late.data(), 2); });
   check_refused(Fault::value, "offsets: offsets need at least one entry, the leading 0",
                 [] { return Level::from_offsets(nullptr, 0); });
-  const Ints below{-1};
+  const Ints negative{-1};
   check_refused(Fault::value, "bounds: row 0 ends at -1, before the row in front of it",
-                [&] { return Level::from_bounds(below.data(), 1); });
-  const Ints unsorted{0, 2, 1};
+                [&] { return Level::from_bounds(negative.data(), 1); });
+  const Ints wrong_order{0, 2, 1};
   check_refused(Fault::value, "row_ids: row ids must not decrease, but position 2 holds 1",
-                [&] { return Level::from_row_ids(unsorted.data(), 3); });
+                [&] { return Level::from_row_ids(wrong_order.data(), 3); });
   const Ints far{INT64_MAX};
   check_refused(Fault::overflow, "row_ids: 9223372036854775807 sequences do not fit into memory",
                 [&] { return Level::from_row_ids(far.data(), 1); });
@@ -148,27 +148,27 @@ TEST(level, equals_what_has_the_same_offsets_to_the_last) {
 }
 
 TEST(level, lets_go_of_what_it_shares_with_its_last_copy) {
-  int freed = 0;
+  int n_freed = 0;
   const Ints offsets{0, 2, 5};
   {
-    const std::shared_ptr<const void> owner(offsets.data(), [&](const void*) { ++freed; });
+    const std::shared_ptr<const void> owner(offsets.data(), [&](const void*) { ++n_freed; });
     Level level = Level::borrow(offsets.data(), 2, owner);
     const Level copy = level;
     level = Level();
-    CHECK_EQ(freed, 0);
+    CHECK_EQ(n_freed, 0);
     CHECK_EQ(copy.offsets() == offsets.data(), true);
     CHECK_EQ(copy.lengths()[1], 3);
   }
-  CHECK_EQ(freed, 1);
+  CHECK_EQ(n_freed, 1);
 }
 
 TEST(level, composes_as_a_loop_does_and_keeps_the_last) {
   for (int round = 0; round < 50; ++round) {
     const Ints outer = lengths_drawn();
-    const auto above = Level::from_lengths(outer.data(), std::ssize(outer));
-    Ints inner(z(above.total()));
+    const auto parents = Level::from_lengths(outer.data(), std::ssize(outer));
+    Ints inner(z(parents.total()));
     for (auto& length : inner) length = draw(0, 5);
-    const auto below = Level::from_lengths(inner.data(), std::ssize(inner));
+    const auto children = Level::from_lengths(inner.data(), std::ssize(inner));
     Ints sums;
     std::size_t row = 0;
     for (const std::int64_t length : outer) {
@@ -176,12 +176,12 @@ TEST(level, composes_as_a_loop_does_and_keeps_the_last) {
       for (std::int64_t k = 0; k < length; ++k) sum += inner[row++];
       sums.push_back(sum);
     }
-    const Level flat = above.compose(below);
+    const Level flat = parents.compose(children);
     check_against_loops(flat, sums);
-    CHECK(above.compose(below).is(flat));
+    CHECK(parents.compose(children).is(flat));
     const auto equal = Level::from_lengths(inner.data(), std::ssize(inner));
-    CHECK(!above.compose(equal).is(flat));
-    CHECK(above.compose(equal) == flat);
+    CHECK(!parents.compose(equal).is(flat));
+    CHECK(parents.compose(equal) == flat);
   }
 }
 
@@ -190,14 +190,14 @@ TEST(level, what_it_composed_to_dies_with_it_and_the_level_below_before) {
   auto owner = std::make_shared<int>(0);
   const std::weak_ptr<int> below_lives = owner;
   const Ints lengths = {1, 1};
-  const auto above = Level::from_lengths(lengths.data(), 2);
+  const auto parents = Level::from_lengths(lengths.data(), 2);
   {
-    const Level below = Level::borrow(offsets.data(), 2, std::move(owner));
-    CHECK_EQ(above.compose(below).total(), 3);
+    const Level children = Level::borrow(offsets.data(), 2, std::move(owner));
+    CHECK_EQ(parents.compose(children).total(), 3);
   }
   CHECK(below_lives.expired());
   const auto other = Level::from_lengths(offsets.data() + 1, 2);
-  CHECK_EQ(above.compose(other).total(), 5);
+  CHECK_EQ(parents.compose(other).total(), 5);
 }
 
 TEST(level, a_chain_of_composed_levels_longer_than_the_stack_is_freed) {
@@ -219,27 +219,28 @@ TEST(level, a_chain_of_composed_levels_longer_than_the_stack_is_freed) {
 
 TEST(level, refuses_to_compose_what_does_not_fit) {
   const Ints lengths = {2, 1};
-  const auto above = Level::from_lengths(lengths.data(), 2);
+  const auto parents = Level::from_lengths(lengths.data(), 2);
   check_refused(Fault::value,
                 "levels: the lengths of one level add up to 3, but the one below it has 2 sequences",
-                [&] { return above.compose(above); });
+                [&] { return parents.compose(parents); });
 }
 
 TEST(level, composes_alike_for_many_threads) {
   const Ints twos(1000, 2);
   const Ints threes(2000, 3);
-  const auto above = Level::from_lengths(twos.data(), 1000);
-  const auto below = Level::from_lengths(threes.data(), 2000);
-  std::vector<Level> found(8);
+  const auto parents = Level::from_lengths(twos.data(), 1000);
+  const auto children = Level::from_lengths(threes.data(), 2000);
+  std::vector<Level> results(8);
   std::vector<std::thread> threads;
-  for (auto& level : found) threads.emplace_back([&] { level = above.compose(below); });
+  for (auto& level : results) threads.emplace_back([&] { level = parents.compose(children); });
   for (auto& thread : threads) thread.join();
   // Who meets another at it does not wait, and has a level of its own.
-  for (const Level& level : found) CHECK(level == found[0]);
-  const Level kept = above.compose(below);
-  CHECK(std::any_of(found.begin(), found.end(), [&](const Level& level) { return level.is(kept); }));
-  CHECK(above.compose(below).is(kept));
-  CHECK_EQ(kept.stats().longest, 6);
+  for (const Level& level : results) CHECK(level == results[0]);
+  const Level composed_level = parents.compose(children);
+  CHECK(std::any_of(results.begin(), results.end(),
+                    [&](const Level& level) { return level.is(composed_level); }));
+  CHECK(parents.compose(children).is(composed_level));
+  CHECK_EQ(composed_level.stats().longest, 6);
 }
 
 TEST(level, answers_many_threads_alike) {
@@ -249,38 +250,38 @@ TEST(level, answers_many_threads_alike) {
     for (auto& end : ends) end = total += draw(0, 5);
     const Level level = Level::from_bounds(ends.data(), 1000);
     std::atomic<int> ready{0};
-    std::vector<const std::int64_t*> seen(4);
+    std::vector<const std::int64_t*> pointers(4);
     std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < seen.size(); ++t) {
+    for (std::size_t t = 0; t < pointers.size(); ++t) {
       threads.emplace_back([&, t] {
         ++ready;
         while (ready < 4) std::this_thread::yield();
         const Level mine = level;
-        seen[t] = mine.row_ids();
+        pointers[t] = mine.row_ids();
         if (mine.stats().longest > 5 || mine.positions()[0] != 0 || mine.lengths()[999] > 5)
-          seen[t] = nullptr;
+          pointers[t] = nullptr;
       });
     }
     for (auto& thread : threads) thread.join();
-    for (const auto* one : seen) CHECK(one == level.row_ids());
+    for (const auto* one : pointers) CHECK(one == level.row_ids());
   }
 }
 
 TEST(memory, large_blocks_are_used_again) {
   varlen::release_memory();
-  const void* before = nullptr;
+  const void* address = nullptr;
   {
     const Buffer block(varlen::kLarge + 5);
-    before = block.data();
+    address = block.data();
     CHECK_EQ(block.size(), varlen::kLarge + 5);
   }
   Buffer again(varlen::kLarge + 900);
-  CHECK(again.data() == before);
+  CHECK(again.data() == address);
   std::memset(again.data(), 1, z(again.size()));
   const Buffer other(varlen::kLarge);
-  CHECK(other.data() != before);
-  const Buffer moved = std::move(again);
-  CHECK(moved.data() == before);
+  CHECK(other.data() != address);
+  const Buffer new_owner = std::move(again);
+  CHECK(new_owner.data() == address);
   CHECK(again.data() == nullptr);  // NOLINT(bugprone-use-after-move)
   CHECK_EQ(varlen::release_memory(), 0);
 }
@@ -288,11 +289,11 @@ TEST(memory, large_blocks_are_used_again) {
 TEST(memory, blocks_that_the_system_may_take_are_used_again) {
   constexpr std::int64_t kBytes = std::int64_t{64} << 20;
   varlen::release_memory();
-  const void* before = nullptr;
+  const void* address = nullptr;
   for (unsigned char mark = 1; mark <= 3; ++mark) {
     Buffer block(kBytes);
-    CHECK(before == nullptr || block.data() == before);
-    before = block.data();
+    CHECK(address == nullptr || block.data() == address);
+    address = block.data();
     std::memset(block.data(), mark, z(kBytes));
     const auto* const bytes = block.as<unsigned char>();
     bool is_whole = true;
@@ -326,11 +327,11 @@ TEST(memory, large_blocks_belong_to_one_thread_at_a_time) {
 TEST(memory, sizes_that_fit_no_machine_are_refused) {
   check_refused(Fault::overflow, "9223372036854775807 entries of 8 bytes do not fit 63 bits",
                 [] { return varlen::buffer_of(INT64_MAX, 8); });
-  bool thrown = false;
+  bool threw = false;
   try {
     const Buffer block(INT64_MAX);
   } catch (const std::bad_alloc&) {
-    thrown = true;
+    threw = true;
   }
-  CHECK(thrown);
+  CHECK(threw);
 }

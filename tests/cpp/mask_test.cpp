@@ -35,8 +35,8 @@ TEST(mask, fills_blocks_and_writes_nothing_else) {
         for (std::int64_t i = 0; i < total; ++i) {
           for (std::int64_t j = 0; j < total; ++j) {
             const bool sees = of[z(i)] == of[z(j)] && i - j <= sight.left && j - i <= sight.right;
-            const std::byte* const wanted = sees ? in.data() : zeros.data();
-            wrong += std::memcmp(out.data() + (i * total + j) * unit, wanted, z(unit)) != 0 ? 1 : 0;
+            const std::byte* const expected = sees ? in.data() : zeros.data();
+            wrong += std::memcmp(out.data() + (i * total + j) * unit, expected, z(unit)) != 0 ? 1 : 0;
           }
         }
         CHECK_EQ(wrong, 0);
@@ -49,11 +49,11 @@ TEST(mask, shares_rows_among_threads) {
   const std::vector<std::int64_t> ends{0, 900, 900, 1700};
   const varlen::Offsets level{ends.data(), 4};
   const std::byte one{1};
-  Bytes alone(z(1700 * 1700));
-  Bytes shared(alone.size());
+  Bytes serial(z(1700 * 1700));
+  Bytes shared(serial.size());
   varlen::set_num_threads(1);
-  varlen::block_mask(level, {5, 1000}, {&one, 1}, {nullptr, 1}, alone.data());
+  varlen::block_mask(level, {5, 1000}, {&one, 1}, {nullptr, 1}, serial.data());
   varlen::set_num_threads(3);
   varlen::block_mask(level, {5, 1000}, {&one, 1}, {nullptr, 1}, shared.data());
-  CHECK(alone == shared);
+  CHECK(serial == shared);
 }

@@ -46,7 +46,7 @@ TEST(offsets, sum_lengths_of_any_type) {
   CHECK_EQ(offsets[1], kMax);
 }
 
-TEST(offsets, of_nothing_are_one_zero) {
+TEST(offsets, no_sequences_have_one_zero) {
   Ints offsets;
   CHECK(scan(std::vector<std::int32_t>{}, offsets).ok());
   CHECK(offsets == Ints{0});
@@ -81,10 +81,12 @@ TEST(offsets, from_row_ids_refuse_disorder) {
   Ints offsets(4);
   const std::array<std::int64_t, 3> down{1, 0, 2};
   check_status(varlen::offsets_from_row_ids(down.data(), 3, 3, offsets.data()), Code::row_ids_unsorted, 1, 0);
-  const std::array<std::int64_t, 2> beyond{0, 3};
-  check_status(varlen::offsets_from_row_ids(beyond.data(), 2, 3, offsets.data()), Code::row_ids_range, 1, 3);
-  const std::array<std::int64_t, 1> below{-1};
-  check_status(varlen::offsets_from_row_ids(below.data(), 1, 3, offsets.data()), Code::row_ids_range, 0, -1);
+  const std::array<std::int64_t, 2> past_end{0, 3};
+  check_status(varlen::offsets_from_row_ids(past_end.data(), 2, 3, offsets.data()), Code::row_ids_range, 1,
+               3);
+  const std::array<std::int64_t, 1> negative{-1};
+  check_status(varlen::offsets_from_row_ids(negative.data(), 1, 3, offsets.data()), Code::row_ids_range, 0,
+               -1);
 }
 
 TEST(offsets, check_names_the_first_bad_end) {
@@ -115,9 +117,9 @@ TEST(offsets, give_lengths_ids_and_positions_back) {
   for (std::size_t j = 0; j < ids.size(); ++j) {
     CHECK_EQ(level.start(ids[j]) + positions[j], static_cast<std::int64_t>(j));
   }
-  Ints back(offsets.size());
-  CHECK(varlen::offsets_from_row_ids(ids.data(), level.total(), level.count, back.data()).ok());
-  CHECK(back == offsets);
+  Ints round_trip(offsets.size());
+  CHECK(varlen::offsets_from_row_ids(ids.data(), level.total(), level.count, round_trip.data()).ok());
+  CHECK(round_trip == offsets);
 }
 
 TEST(offsets, stats_of_nothing_are_zero) {

@@ -26,7 +26,7 @@ std::mt19937_64& random() {
   return engine;
 }
 
-std::int64_t below(std::int64_t n) {
+std::int64_t random_below(std::int64_t n) {
   return static_cast<std::int64_t>(random()() % static_cast<std::uint64_t>(n));
 }
 
@@ -34,16 +34,16 @@ std::size_t z(std::int64_t n) {
   return static_cast<std::size_t>(n);
 }
 
-struct Drawn {
+struct Sequences {
   std::int64_t width;
   std::vector<Bytes> rows;
   std::vector<Piece> pieces;
   std::vector<std::int64_t> ends;
   std::int64_t longest = 0;
 
-  Drawn(std::int64_t n, std::int64_t most, std::int64_t width_) : width(width_) {
+  Sequences(std::int64_t n, std::int64_t limit, std::int64_t width_) : width(width_) {
     for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t length = below(4) == 0 ? 0 : below(most);
+      const std::int64_t length = random_below(4) == 0 ? 0 : random_below(limit);
       rows.push_back(test::noise(length * width));
       ends.push_back((ends.empty() ? 0 : ends.back()) + length);
       longest = std::max(longest, length);
@@ -55,7 +55,7 @@ struct Drawn {
   [[nodiscard]] Offsets level() const { return {ends.data(), static_cast<std::int64_t>(ends.size())}; }
 };
 
-void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) {
+void check_block(const Sequences& all, Ties ties, bool padded, std::int64_t period) {
   const Offsets level = all.level();
   const std::int64_t n = level.count;
   std::vector<std::int64_t> lengths(z(n)), indices(z(n)), sizes(z(all.longest)), room(z(all.longest + 1));
@@ -65,15 +65,15 @@ void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) 
   if (n > 1 && lengths.front() != lengths.back()) {
     std::swap(indices.front(), indices.back());
     const Status status = pack_check_level(level, lengths.data(), indices.data());
-    CHECK(status.code == Code::miscounted && status.where == 0 && status.value == lengths.back());
+    CHECK(status.code == Code::count_mismatch && status.where == 0 && status.value == lengths.back());
     std::swap(indices.front(), indices.back());
   }
   CHECK(pack_check_sizes(sizes.data(), all.longest, lengths.data(), n).ok());
-  std::vector<std::int64_t> counted(z(all.longest));
-  pack_sizes(lengths.data(), n, all.longest, counted.data());
-  CHECK(counted == sizes);
-  std::vector<std::uint8_t> seen(z(n));
-  CHECK(pack_check_indices(indices.data(), n, seen.data()).ok());
+  std::vector<std::int64_t> counts(z(all.longest));
+  pack_sizes(lengths.data(), n, all.longest, counts.data());
+  CHECK(counts == sizes);
+  std::vector<std::uint8_t> marks(z(n));
+  CHECK(pack_check_indices(indices.data(), n, marks.data()).ok());
   for (std::size_t k = 1; k < lengths.size(); ++k) {
     if (lengths[k] == lengths[k - 1]) CHECK((indices[k] > indices[k - 1]) == (ties == Ties::stable));
   }
@@ -89,8 +89,8 @@ void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) 
   std::byte* to = want.data();
   for (std::int64_t t = 0; t < all.longest && all.width > 0; ++t) {
     for (std::int64_t k = 0; k < (padded ? n : sizes[z(t)]); ++k, to += all.width) {
-      const bool there = t < lengths[z(k)];
-      const std::byte* const row = there ? all.rows[z(indices[z(k)])].data() + t * all.width : blank.data();
+      const bool exists = t < lengths[z(k)];
+      const std::byte* const row = exists ? all.rows[z(indices[z(k)])].data() + t * all.width : blank.data();
       std::memcpy(to, row, z(all.width));
     }
   }
@@ -105,12 +105,12 @@ void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) 
   std::vector<std::int64_t> ends(z(n));
   pack_ends(lengths.data(), indices.data(), n, ends.data());
   CHECK(ends == all.ends);
-  std::vector<std::byte*> back(z(n));
+  std::vector<std::byte*> round_trip(z(n));
   // Where lines begin, as memory of the bindings does.
   const auto at = std::align_val_t{64};
   auto* const out = static_cast<std::byte*>(::operator new(flat.size(), at));
   std::fill_n(out, flat.size(), std::byte{0xA5});
-  unpack(steps, block.data(), all.width, {ends.data(), n}, indices.data(), back.data(), out);
+  unpack(steps, block.data(), all.width, {ends.data(), n}, indices.data(), round_trip.data(), out);
   CHECK(flat.empty() || std::memcmp(flat.data(), out, flat.size()) == 0);
   ::operator delete(out, at);
 }
@@ -123,15 +123,17 @@ TEST(pack, writes_blocks_whole_and_takes_them_back) {
     set_num_threads(threads);
     const int turns = threads == 1 ? test::turns_of_one_thread(1500) : test::turns_of_threads(16);
     for (int turn = 0; turn < turns; ++turn) {
-      const std::int64_t width = kWidths[below(std::ssize(kWidths))];
+      const std::int64_t width = kWidths[random_below(std::ssize(kWidths))];
       const bool large = threads > 1;
-      const std::int64_t shape = below(3);
-      const std::int64_t n = large ? (shape == 0 ? 3000 : 1 + below(40)) : below(shape == 0 ? 90 : 6);
-      const std::int64_t bytes = below(4) == 0 ? past_caches_from() * 5 / 4 : 4'000'000;
-      const std::int64_t most = large ? 2 + bytes / (n * std::max<std::int64_t>(width, 1)) : 1 + below(50);
-      const Drawn all(n, std::min<std::int64_t>(most, 1'000'000), width);
-      const std::int64_t period = below(2) == 0 || width == 0 ? 0 : width % 4 == 0 ? 4 : width;
-      check_block(all, below(2) == 0 ? Ties::stable : Ties::reversed, below(2) == 0, period);
+      const std::int64_t shape = random_below(3);
+      const std::int64_t n =
+          large ? (shape == 0 ? 3000 : 1 + random_below(40)) : random_below(shape == 0 ? 90 : 6);
+      const std::int64_t bytes = random_below(4) == 0 ? past_caches_from() * 5 / 4 : 4'000'000;
+      const std::int64_t limit =
+          large ? 2 + bytes / (n * std::max<std::int64_t>(width, 1)) : 1 + random_below(50);
+      const Sequences all(n, std::min<std::int64_t>(limit, 1'000'000), width);
+      const std::int64_t period = random_below(2) == 0 || width == 0 ? 0 : width % 4 == 0 ? 4 : width;
+      check_block(all, random_below(2) == 0 ? Ties::stable : Ties::reversed, random_below(2) == 0, period);
     }
   }
   set_num_threads(1);
@@ -157,17 +159,17 @@ TEST(pack, steps_longer_than_a_stage_go_past_the_caches_whole) {
       pack({sizes.data(), count, kColumns, padded}, columns.data(), width, nullptr, 0, block.data());
       std::int64_t wrong = 0;
       const std::byte* at = block.data();
-      const auto compare = [&](const std::byte* wanted, std::int64_t rows_there) {
-        wrong += std::memcmp(at, wanted, z(rows_there * width)) != 0;
+      const auto compare = [&](const std::byte* expected, std::int64_t rows_there) {
+        wrong += std::memcmp(at, expected, z(rows_there * width)) != 0;
         at += rows_there * width;
       };
       for (std::int64_t t = 0; t < count; ++t) {
-        const std::int64_t there = std::max<std::int64_t>(sizes[z(t)], 0);
+        const std::int64_t size = std::max<std::int64_t>(sizes[z(t)], 0);
         // The rows of so many columns lie one behind the other in the data.
-        for (std::int64_t k = 0; k < there; k += kStarts) {
-          compare(data.data() + t * width, std::min(kStarts, there - k));
+        for (std::int64_t k = 0; k < size; k += kStarts) {
+          compare(data.data() + t * width, std::min(kStarts, size - k));
         }
-        if (padded) compare(blanks.data(), kColumns - there);
+        if (padded) compare(blanks.data(), kColumns - size);
       }
       CHECK_EQ(wrong, 0);
     }
@@ -181,18 +183,18 @@ TEST(pack, checks_name_the_first_bad_place) {
   CHECK(up.code == Code::increasing && up.where == 2 && up.value == 2);
   const Status over = pack_check_lengths(lengths, 3, 2);
   CHECK(over.code == Code::too_long && over.where == 0 && over.value == 3);
-  const std::int64_t beyond = std::int64_t{1} << 40;
-  const std::int64_t longest[] = {beyond, beyond - 1};
-  CHECK(pack_check_lengths(longest, 2, beyond).ok());
-  CHECK(pack_check_lengths(longest, 2, beyond - 1).value == beyond);
+  const std::int64_t huge = std::int64_t{1} << 40;
+  const std::int64_t longest[] = {huge, huge - 1};
+  CHECK(pack_check_lengths(longest, 2, huge).ok());
+  CHECK(pack_check_lengths(longest, 2, huge - 1).value == huge);
   const std::int64_t sorted[] = {3, 2, 1};
   const std::int64_t sizes[] = {3, 2, 2};
   const Status count = pack_check_sizes(sizes, 3, sorted, 3);
-  CHECK(count.code == Code::miscounted && count.where == 2 && count.value == 1);
-  std::uint8_t seen[3];
-  const std::int64_t twice[] = {0, 2, 2};
-  const Status repeated = pack_check_indices(twice, 3, seen);
+  CHECK(count.code == Code::count_mismatch && count.where == 2 && count.value == 1);
+  std::uint8_t marks[3];
+  const std::int64_t duplicates[] = {0, 2, 2};
+  const Status repeated = pack_check_indices(duplicates, 3, marks);
   CHECK(repeated.code == Code::repeated && repeated.where == 2 && repeated.value == 2);
   const std::int64_t wide[] = {0, std::int64_t{1} << 32, 2};
-  CHECK(pack_check_indices(wide, 3, seen).code == Code::index_out_of_range);
+  CHECK(pack_check_indices(wide, 3, marks).code == Code::index_out_of_range);
 }

@@ -28,12 +28,12 @@ void check_positions(const Nest& nest, int depth, Range rows, Draw d) {
       reinterpret_cast<std::byte*>(want.data()));
   pad_positions(nest.levels.data(), depth, rows, d.sizes.data(), d.how, out.data());
   CHECK(out == want);
-  std::vector<Range> picked;
+  std::vector<Range> row_ranges;
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    picked.push_back({nest.levels[0].start(i), nest.levels[0].end(i)});
+    row_ranges.push_back({nest.levels[0].start(i), nest.levels[0].end(i)});
   }
   std::fill(out.begin(), out.end(), -1);
-  pad_picked_positions(picked.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
+  pad_picked_positions(row_ranges.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
                        out.data());
   CHECK(out == want);
 }
@@ -52,8 +52,8 @@ void check_levels(std::int64_t n, int depth, std::int64_t longest, std::int64_t 
   Place mask(slots_of(d.sizes, rows.size()));
   pad(nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, out.data());
   pad_mask(nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data());
-  CHECK(same_bytes(out.taken(), want));
-  CHECK(same_bytes(mask.taken(), want_mask));
+  CHECK(same_bytes(out.contents(), want));
+  CHECK(same_bytes(mask.contents(), want_mask));
   check_positions(nest, depth, rows, d);
 }
 
@@ -106,28 +106,28 @@ TEST(pad, segments_equal_slot_by_slot) {
     Place mask(slots_of(d.sizes, n));
     pad_segments(segments.data(), per_row, n, depth, d.sizes.data(), d.how, out.data());
     pad_segments_mask(segments.data(), per_row, n, depth, d.sizes.data(), d.how, mask.data());
-    CHECK(same_bytes(out.taken(), want));
-    CHECK(same_bytes(mask.taken(), want_mask));
+    CHECK(same_bytes(out.contents(), want));
+    CHECK(same_bytes(mask.contents(), want_mask));
   }
 }
 
 TEST(pad, converts_on_the_way) {
   for (int turn = 0; turn < turns_of_one_thread(1500); ++turn) {
     const int depth = static_cast<int>(draw(1, 2));
-    const std::int64_t many = draw(1, 3);
+    const std::int64_t factor = draw(1, 3);
     const std::int64_t n = draw(0, 40 / depth);
     const std::int64_t longest = depth == 1 ? draw(0, 30) * draw(1, 40) : 10;
-    Nest nest = draw_nest(n, depth, longest, many * 2);
+    Nest nest = draw_nest(n, depth, longest, factor * 2);
     Bytes wide(nest.data.size() * 2);
     const Convert convert = cast_of(Type::i16, Type::i32);
     cast(convert, nest.data.data(), std::ssize(nest.data) / 2, wide.data());
-    Draw d = draw_padding(depth, longest, many * 4);
-    Place want(slots_of(d.sizes, n) * many * 4);
-    Place out(slots_of(d.sizes, n) * many * 4);
-    pad(nest.levels.data(), depth, {0, n}, {wide.data(), nest.values.count, many * 4}, d.sizes.data(), d.how,
-        want.data());
+    Draw d = draw_padding(depth, longest, factor * 4);
+    Place want(slots_of(d.sizes, n) * factor * 4);
+    Place out(slots_of(d.sizes, n) * factor * 4);
+    pad(nest.levels.data(), depth, {0, n}, {wide.data(), nest.values.count, factor * 4}, d.sizes.data(),
+        d.how, want.data());
     d.how.convert = convert;
     pad(nest.levels.data(), depth, {0, n}, nest.values, d.sizes.data(), d.how, out.data());
-    CHECK(same_bytes(out.taken(), want.taken()));
+    CHECK(same_bytes(out.contents(), want.contents()));
   }
 }

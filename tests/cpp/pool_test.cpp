@@ -129,9 +129,9 @@ TEST(pool, survives_a_fork_amid_the_jobs_of_others) {
                varlen::set_num_threads(3);
                std::int64_t sum = 0;
                varlen::parallel(1, [&](std::int64_t) { sum = 1; });
-               std::atomic<std::int64_t> many{0};
-               varlen::parallel(32, [&](std::int64_t c) { many += c; });
-               return sum == 1 && many == 31 * 16;
+               std::atomic<std::int64_t> total{0};
+               varlen::parallel(32, [&](std::int64_t c) { total += c; });
+               return sum == 1 && total == 31 * 16;
              }),
              0);
   }

@@ -20,8 +20,8 @@ struct ScanLevel {
   std::vector<std::int64_t> ends;
   std::int64_t longest = 0;
 
-  ScanLevel(std::int64_t count, std::int64_t most) {
-    for (std::int64_t i = 0; i < count; ++i) add(draw(0, most));
+  ScanLevel(std::int64_t count, std::int64_t max_length) {
+    for (std::int64_t i = 0; i < count; ++i) add(draw(0, max_length));
   }
   void add(std::int64_t length) {
     longest = std::max(longest, length);
@@ -36,14 +36,14 @@ void sums(varlen::Type type, const ScanLevel& of, std::int64_t columns, bool exc
   const varlen::Offsets level = of.view();
   std::vector<T> values(z(level.total() * columns));
   for (T& x : values) x = static_cast<T>(draw(0, 3));
-  std::vector<T> wanted(values.size());
+  std::vector<T> expected(values.size());
   for (std::int64_t i = 0; i < level.count; ++i) {
     for (std::int64_t c = 0; c < columns; ++c) {
       T sum = 0;
       for (std::int64_t t = 0; t < level.length(i); ++t) {
         const std::int64_t row = reverse ? level.end(i) - 1 - t : level.start(i) + t;
         const T next = static_cast<T>(sum + values[z(row * columns + c)]);
-        wanted[z(row * columns + c)] = exclusive ? sum : next;
+        expected[z(row * columns + c)] = exclusive ? sum : next;
         sum = next;
       }
     }
@@ -59,16 +59,16 @@ void sums(varlen::Type type, const ScanLevel& of, std::int64_t columns, bool exc
   std::vector<std::int64_t> scratch(z(varlen::scan_scratch(job) / 8));
   std::vector<T> out(values.size(), T{77});
   varlen::scan(job, reinterpret_cast<std::byte*>(scratch.data()), reinterpret_cast<std::byte*>(out.data()));
-  CHECK(out == wanted);
+  CHECK(out == expected);
   // Sums of numbers that are not negative are their own running maxima.
   job.values = reinterpret_cast<const std::byte*>(out.data());
   std::vector<std::int64_t> which(out.size(), 77);
   varlen::scan_which(job, which.data());
   CHECK(varlen::scan_which_check(level, columns, which.data()).ok());
   if (!varlen::is_float(type)) return;
-  std::vector<T> back(out.size(), T{77});
+  std::vector<T> gradient(out.size(), T{77});
   varlen::scan_which_back(type, job.values, level, columns, which.data(),
-                          reinterpret_cast<std::byte*>(back.data()));
+                          reinterpret_cast<std::byte*>(gradient.data()));
 }
 
 }  // namespace

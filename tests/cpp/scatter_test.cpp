@@ -47,21 +47,21 @@ TEST(scatter, sums_the_rows_that_are_named) {
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
     for (const std::int64_t columns : {1, 17, 300}) {
-      for (const std::int64_t each : {0, 3, 4}) {
+      for (const std::int64_t per_row : {0, 3, 4}) {
         const std::int64_t rows = draw(1, 40);
         const std::int64_t n = threads == 1 ? 20 : 3000;
         const std::vector<float> table = floats(rows * columns);
-        const Ints at = numbers(n * each, rows);
+        const Ints at = numbers(n * per_row, rows);
         std::vector<float> out(z(n * columns), -1);
         std::vector<float> want(out.size());
-        const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
+        const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * per_row};
         CHECK(varlen::scatter_check(lookups, rows).ok());
-        varlen::gather_add(varlen::Type::f32, bytes_of(table), rows, columns, lookups, n, each,
+        varlen::gather_add(varlen::Type::f32, bytes_of(table), rows, columns, lookups, n, per_row,
                            bytes_of(out));
         for (std::int64_t t = 0; t < n; ++t) {
           for (std::int64_t c = 0; c < columns; ++c) {
             float sum = 0;
-            for (std::int64_t k = 0; k < each; ++k) sum += table[z(at[z(t * each + k)] * columns + c)];
+            for (std::int64_t k = 0; k < per_row; ++k) sum += table[z(at[z(t * per_row + k)] * columns + c)];
             want[z(t * columns + c)] = sum;
           }
         }
@@ -74,35 +74,35 @@ TEST(scatter, sums_the_rows_that_are_named) {
 TEST(scatter, adds_the_same_in_either_way) {
   for (const std::int64_t columns : {1, 96}) {
     for (const std::int64_t rows : {9, 5000}) {
-      const std::int64_t each = 2;
+      const std::int64_t per_row = 2;
       const std::int64_t n = rows == 9 ? draw(0, 30) : 700'000 / columns;
       const std::vector<float> values = floats(n * columns);
-      const Ints at = numbers(n * each, rows);
-      const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
-      const std::vector<float> before = floats(rows * columns);
+      const Ints at = numbers(n * per_row, rows);
+      const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * per_row};
+      const std::vector<float> initial = floats(rows * columns);
       for (const bool fresh : {false, true}) {
-        std::vector<float> want = before;
+        std::vector<float> want = initial;
         if (fresh) want.assign(want.size(), 0);
-        for (std::int64_t k = 0; k < n * each; ++k) {
+        for (std::int64_t k = 0; k < n * per_row; ++k) {
           for (std::int64_t c = 0; c < columns; ++c) {
-            want[z(at[z(k)] * columns + c)] += values[z(k / each * columns + c)];
+            want[z(at[z(k)] * columns + c)] += values[z(k / per_row * columns + c)];
           }
         }
         for (const int threads : varlen::test::one_and(4)) {
           varlen::set_num_threads(threads);
-          std::vector<float> direct = before;
-          varlen::scatter_direct(varlen::Type::f32, bytes_of(values), columns, lookups, each, rows, fresh,
+          std::vector<float> direct = initial;
+          varlen::scatter_direct(varlen::Type::f32, bytes_of(values), columns, lookups, per_row, rows, fresh,
                                  bytes_of(direct));
           CHECK(direct == want);
           Ints counts(z(rows + 1));
-          Ints own(z(n * each));
-          for (std::int64_t* const counted : {counts.data(), static_cast<std::int64_t*>(nullptr)}) {
-            std::vector<varlen::Addition> additions(z(n * each));
-            varlen::scatter_order(lookups, each, rows, counted, own.data(), additions.data());
-            std::vector<float> ordered = before;
-            varlen::scatter_add(varlen::Type::f32, bytes_of(values), columns, additions.data(), n * each,
-                                rows, fresh, bytes_of(ordered));
-            CHECK(ordered == want);
+          Ints own(z(n * per_row));
+          for (std::int64_t* const count_out : {counts.data(), static_cast<std::int64_t*>(nullptr)}) {
+            std::vector<varlen::Addition> additions(z(n * per_row));
+            varlen::scatter_order(lookups, per_row, rows, count_out, own.data(), additions.data());
+            std::vector<float> by_order = initial;
+            varlen::scatter_add(varlen::Type::f32, bytes_of(values), columns, additions.data(), n * per_row,
+                                rows, fresh, bytes_of(by_order));
+            CHECK(by_order == want);
           }
         }
       }
@@ -112,7 +112,7 @@ TEST(scatter, adds_the_same_in_either_way) {
 
 TEST(scatter, finds_the_first_that_is_no_row) {
   const std::vector<std::uint32_t> few{0, 4'000'000'000, 7};
-  const std::vector<std::int32_t> below{0, 6, -1};
+  const std::vector<std::int32_t> negative{0, 6, -1};
   const std::vector<std::uint64_t> wide{1, ~std::uint64_t{0}};
   const auto where = [](varlen::Type type, const auto& of, std::int64_t rows) {
     const auto n = static_cast<std::int64_t>(of.size());
@@ -120,8 +120,8 @@ TEST(scatter, finds_the_first_that_is_no_row) {
   };
   CHECK_EQ(where(varlen::Type::u32, few, 8), 1);
   CHECK_EQ(where(varlen::Type::u32, few, std::int64_t{1} << 40), -1);
-  CHECK_EQ(where(varlen::Type::i32, below, 7), 2);
-  CHECK_EQ(where(varlen::Type::i32, below, std::int64_t{1} << 40), 2);
+  CHECK_EQ(where(varlen::Type::i32, negative, 7), 2);
+  CHECK_EQ(where(varlen::Type::i32, negative, std::int64_t{1} << 40), 2);
   CHECK_EQ(where(varlen::Type::u64, wide, std::int64_t{1} << 62), 1);
   CHECK_EQ(where(varlen::Type::i64, Ints(3000, 5), 5), 0);
 }
@@ -131,26 +131,27 @@ TEST(scatter, puts_rows_in_and_takes_them_out) {
     varlen::set_num_threads(turn % 2 == 0 ? 1 : 3);
     const std::int64_t width = turn % 3 == 0 ? draw(0, 9) : draw(1, 400);
     const std::int64_t total = turn % 2 == 0 ? draw(0, 12) : draw(9000, 12'000);
-    Ints before = numbers(draw(0, 30), total + 1);
-    std::sort(before.begin(), before.end());
-    const auto n = static_cast<std::int64_t>(before.size());
+    Ints positions = numbers(draw(0, 30), total + 1);
+    std::sort(positions.begin(), positions.end());
+    const auto n = static_cast<std::int64_t>(positions.size());
     const Bytes values = varlen::test::noise(total * width);
-    const Bytes added = varlen::test::noise(n * width);
+    const Bytes new_rows = varlen::test::noise(n * width);
     Bytes out(z((total + n) * width), std::byte{7});
-    varlen::insert_rows({values.data(), total, width}, before.data(), n, added.data(), out.data());
+    varlen::insert_rows({values.data(), total, width}, positions.data(), n, new_rows.data(), out.data());
     Bytes want;
     for (std::int64_t t = 0, k = 0; t <= total; ++t) {
-      for (; k < n && before[z(k)] == t; ++k) {
-        want.insert(want.end(), added.begin() + k * width, added.begin() + (k + 1) * width);
+      for (; k < n && positions[z(k)] == t; ++k) {
+        want.insert(want.end(), new_rows.begin() + k * width, new_rows.begin() + (k + 1) * width);
       }
       if (t < total) want.insert(want.end(), values.begin() + t * width, values.begin() + (t + 1) * width);
     }
     CHECK(out == want);
-    Bytes kept(values.size());
-    Bytes taken(added.size());
-    varlen::remove_rows({out.data(), total + n, width}, before.data(), n, kept.data(), taken.data());
-    CHECK(kept == values);
-    CHECK(taken == added);
+    Bytes kept_rows(values.size());
+    Bytes removed_rows(new_rows.size());
+    varlen::remove_rows({out.data(), total + n, width}, positions.data(), n, kept_rows.data(),
+                        removed_rows.data());
+    CHECK(kept_rows == values);
+    CHECK(removed_rows == new_rows);
   }
 }
 

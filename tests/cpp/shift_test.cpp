@@ -82,10 +82,10 @@ void check_moves(const std::vector<std::int64_t>& ends, std::int64_t width) {
                                  -(mean / 4), -(mean / 4) - 1, kFar, -kFar}) {
     check(
         [&](std::int64_t, std::int64_t start, std::int64_t n) {
-          const std::int64_t filled = std::min(n, one < 0 ? -one : one);
-          if (one >= 0) put(-1, filled);
-          put(start + (one < 0 ? filled : 0), n - filled);
-          if (one < 0) put(-1, filled);
+          const std::int64_t n_fill = std::min(n, one < 0 ? -one : one);
+          if (one >= 0) put(-1, n_fill);
+          put(start + (one < 0 ? n_fill : 0), n - n_fill);
+          if (one < 0) put(-1, n_fill);
         },
         [&] {
           varlen::shift_rows(rows, level, {&one, 0}, fill.data(), out.data());
@@ -107,9 +107,9 @@ TEST(shift, stays_inside_exact_allocations) {
   check_moves({3, 400'000, 400'003}, 16);
   // A few chunks for each of three threads.
   for (const std::int64_t width : {2, 4, 16}) {
-    std::vector<std::int64_t> many;
-    for (std::int64_t i = 0, sum = 0; i < 80'000 / width; ++i) many.push_back(sum += draw(0, 80));
-    check_moves(many, width);
+    std::vector<std::int64_t> starts;
+    for (std::int64_t i = 0, sum = 0; i < 80'000 / width; ++i) starts.push_back(sum += draw(0, 80));
+    check_moves(starts, width);
   }
   // Past the caches.
   const std::int64_t rows = varlen::past_caches_from() / 2000 + 9;

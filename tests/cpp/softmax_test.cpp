@@ -17,21 +17,21 @@
 
 using varlen::test::Bytes;
 using varlen::test::draw;
-using varlen::test::Drawn;
-using varlen::test::drawn;
+using varlen::test::draw_level;
+using varlen::test::RandomLevel;
 using varlen::test::z;
 
 namespace {
 
 template <class T>
-std::vector<T> some(std::int64_t count) {
+std::vector<T> random_values(std::int64_t count) {
   std::vector<T> result(z(count));
   for (T& x : result) x = static_cast<T>(draw(-40, 40)) / 4;
   return result;
 }
 
 template <class T>
-Bytes run(varlen::Softmax op, varlen::Type type, const Drawn& of, std::int64_t columns,
+Bytes run(varlen::Softmax op, varlen::Type type, const RandomLevel& of, std::int64_t columns,
           const std::vector<T>& values, const std::vector<T>& result) {
   varlen::SoftmaxJob job;
   job.op = op;
@@ -47,9 +47,9 @@ Bytes run(varlen::Softmax op, varlen::Type type, const Drawn& of, std::int64_t c
 }
 
 template <class T>
-void shares_add_up(varlen::Type type, const Drawn& of, std::int64_t columns) {
+void shares_add_up(varlen::Type type, const RandomLevel& of, std::int64_t columns) {
   const std::int64_t total = of.level().total();
-  const std::vector<T> values = some<T>(total * columns);
+  const std::vector<T> values = random_values<T>(total * columns);
   const Bytes out = run(varlen::Softmax::softmax, type, of, columns, values, {});
   std::vector<T> result(values.size());
   if (!result.empty()) std::memcpy(result.data(), out.data(), result.size() * sizeof(T));
@@ -83,8 +83,9 @@ void shares_add_up(varlen::Type type, const Drawn& of, std::int64_t columns) {
 
 TEST(softmax, adds_up_to_one_and_stays_inside_its_memory) {
   for (const std::int64_t columns : {1, 2, 3, 8, 9, 70, 300}) {
-    for (const std::int64_t most : {0, 3, 8, 16, 40, 300, 3000}) {
-      const Drawn of = drawn(most > 40 ? 3 : 30, most > 300 && columns > 9 ? 300 : most);
+    for (const std::int64_t max_length : {0, 3, 8, 16, 40, 300, 3000}) {
+      const RandomLevel of =
+          draw_level(max_length > 40 ? 3 : 30, max_length > 300 && columns > 9 ? 300 : max_length);
       shares_add_up<float>(varlen::Type::f32, of, columns);
       shares_add_up<double>(varlen::Type::f64, of, columns);
     }
@@ -92,18 +93,18 @@ TEST(softmax, adds_up_to_one_and_stays_inside_its_memory) {
 }
 
 TEST(softmax, gives_the_same_bits_on_any_number_of_threads) {
-  const int before = varlen::num_threads();
-  Drawn of = drawn(300, 200);
+  const int thread_count = varlen::num_threads();
+  RandomLevel of = draw_level(300, 200);
   of.ends.push_back(of.ends.back() + 1'100'000);  // long enough to be shared
   of.longest = 1'100'000;
-  const std::vector<float> values = some<float>(of.level().total());
+  const std::vector<float> values = random_values<float>(of.level().total());
   std::vector<Bytes> result;
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
     result.push_back(run(varlen::Softmax::softmax, varlen::Type::f32, of, 1, values, {}));
     result.push_back(run(varlen::Softmax::back_log_softmax, varlen::Type::f32, of, 1, values, values));
   }
-  varlen::set_num_threads(before);
+  varlen::set_num_threads(thread_count);
   CHECK(result[0] == result[2]);
   CHECK(result[1] == result[3]);
 }

@@ -23,7 +23,7 @@ using Way = varlen::Draw;
 constexpr std::int64_t kMax = INT64_MAX;
 constexpr std::int64_t kMin = INT64_MIN;
 
-bool same(const Range& a, const Range& b) {
+bool are_equal(const Range& a, const Range& b) {
   return a.begin == b.begin && a.end == b.end;
 }
 
@@ -44,7 +44,7 @@ std::vector<Range> plain_steps(std::int64_t length, std::int64_t room, std::int6
   return windows;
 }
 
-Ints plain_budget(const Ints& lengths, std::int64_t most, std::int64_t count, bool padded) {
+Ints plain_budget(const Ints& lengths, std::int64_t limit, std::int64_t count, bool padded) {
   Ints ends;
   std::size_t first = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -56,7 +56,7 @@ Ints plain_budget(const Ints& lengths, std::int64_t most, std::int64_t count, bo
     }
     const auto n = static_cast<std::int64_t>(i - first + 1);
     const __int128 cost = padded ? static_cast<__int128>(top) * n : sum;
-    if (i > first && (cost > most || n > count)) {
+    if (i > first && (cost > limit || n > count)) {
       ends.push_back(static_cast<std::int64_t>(i));
       first = i;
     }
@@ -71,20 +71,20 @@ TEST(span, clips_as_slices_do) {
   for (std::int64_t n = 0; n <= 4; ++n) {
     for (std::int64_t begin = -6; begin <= 6; ++begin) {
       for (std::int64_t end = -6; end <= 6; ++end) {
-        Ints kept;
+        Ints slice;
         for (std::int64_t i = 0; i < n; ++i) {
-          if (i >= (begin < 0 ? begin + n : begin) && i < (end < 0 ? end + n : end)) kept.push_back(i);
+          if (i >= (begin < 0 ? begin + n : begin) && i < (end < 0 ? end + n : end)) slice.push_back(i);
         }
         const Range got = varlen::span_clip(begin, end, n);
-        CHECK_EQ(got.size(), static_cast<std::int64_t>(kept.size()));
+        CHECK_EQ(got.size(), static_cast<std::int64_t>(slice.size()));
         CHECK(got.begin >= 0 && got.end <= n);
-        if (!kept.empty()) CHECK_EQ(got.begin, kept[0]);
+        if (!slice.empty()) CHECK_EQ(got.begin, slice[0]);
       }
     }
   }
-  CHECK(same(varlen::span_clip(kMin, kMax, 5), {0, 5}));
-  CHECK(same(varlen::span_clip(kMax, kMin, 5), {5, 5}));
-  CHECK(same(varlen::span_clip(-1, kMax, kMax), {kMax - 1, kMax}));
+  CHECK(are_equal(varlen::span_clip(kMin, kMax, 5), {0, 5}));
+  CHECK(are_equal(varlen::span_clip(kMax, kMin, 5), {5, 5}));
+  CHECK(are_equal(varlen::span_clip(-1, kMax, kMax), {kMax - 1, kMax}));
 }
 
 TEST(span, windows_lie_inside_and_are_as_long_as_they_can) {
@@ -94,14 +94,14 @@ TEST(span, windows_lie_inside_and_are_as_long_as_they_can) {
     const Dice dice{static_cast<std::uint64_t>(draw(0, 99)), static_cast<std::uint64_t>(draw(0, 9))};
     const std::int64_t full = room < 0 ? length : std::min(room, length);
     const std::int64_t counter = draw(0, 1000);
-    CHECK(same(one(Way::from_start, dice, room, counter, length), {0, full}));
+    CHECK(are_equal(one(Way::from_start, dice, room, counter, length), {0, full}));
     const Range last = one(Way::to_end, dice, room, counter, length);
     CHECK_EQ(last.size(), full);
     if (full > 0) CHECK_EQ(last.end, length);
     const Range any = one(Way::random, dice, room, counter, length);
     CHECK(any.begin >= 0 && any.end <= length);
     CHECK_EQ(any.size(), full);
-    const Range hung = one(Way::balanced, dice, room, counter, length);
+    const Range hung = one(Way::balanced_random, dice, room, counter, length);
     CHECK(hung.begin >= 0 && hung.end <= length && hung.size() <= full);
     if (full > 0) CHECK(hung.size() > 0);
   }
@@ -111,11 +111,11 @@ TEST(span, windows_lie_inside_and_are_as_long_as_they_can) {
 TEST(span, windows_keep_where_their_sequence_begins) {
   const std::int64_t room = 2;
   const std::int64_t counter = 4;
-  for (const Way way : {Way::from_start, Way::to_end, Way::random, Way::balanced}) {
-    Range moved{100, 105};
-    varlen::span_draw(way, {5, 6}, &room, &counter, 1, &moved);
-    const Range here = one(way, {5, 6}, room, counter, 5);
-    CHECK(same(moved, {here.begin + 100, here.end + 100}));
+  for (const Way way : {Way::from_start, Way::to_end, Way::random, Way::balanced_random}) {
+    Range shifted_window{100, 105};
+    varlen::span_draw(way, {5, 6}, &room, &counter, 1, &shifted_window);
+    const Range origin_window = one(way, {5, 6}, room, counter, 5);
+    CHECK(are_equal(shifted_window, {origin_window.begin + 100, origin_window.end + 100}));
   }
 }
 
@@ -123,17 +123,17 @@ TEST(span, draws_depend_on_seed_epoch_and_counter_alone) {
   constexpr std::int64_t n = 64;
   Ints rooms(n, 3);
   Ints counters;
-  std::vector<Range> together(n);
+  std::vector<Range> at_once(n);
   for (std::int64_t i = 0; i < n; ++i) counters.push_back((i * 37) % n);
-  for (auto& window : together) window = {0, 1000};
-  varlen::span_draw(Way::random, {7, 1}, rooms.data(), counters.data(), n, together.data());
-  int moved = 0;
+  for (auto& window : at_once) window = {0, 1000};
+  varlen::span_draw(Way::random, {7, 1}, rooms.data(), counters.data(), n, at_once.data());
+  int n_moved = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    CHECK(same(one(Way::random, {7, 1}, 3, counters[z(i)], 1000), together[z(i)]));
-    moved += same(one(Way::random, {7, 2}, 3, counters[z(i)], 1000), together[z(i)]) ? 0 : 1;
-    moved += same(one(Way::random, {8, 1}, 3, counters[z(i)], 1000), together[z(i)]) ? 0 : 1;
+    CHECK(are_equal(one(Way::random, {7, 1}, 3, counters[z(i)], 1000), at_once[z(i)]));
+    n_moved += are_equal(one(Way::random, {7, 2}, 3, counters[z(i)], 1000), at_once[z(i)]) ? 0 : 1;
+    n_moved += are_equal(one(Way::random, {8, 1}, 3, counters[z(i)], 1000), at_once[z(i)]) ? 0 : 1;
   }
-  CHECK(moved > 2 * n - 8);
+  CHECK(n_moved > 2 * n - 8);
 }
 
 TEST(span, every_place_is_as_likely_and_balanced_every_row) {
@@ -141,15 +141,15 @@ TEST(span, every_place_is_as_likely_and_balanced_every_row) {
   constexpr std::int64_t kLength = 10;
   constexpr std::int64_t kRoom = 4;
   Ints begins(kLength - kRoom + 1);
-  Ints covered(kLength);
+  Ints cover_counts(kLength);
   for (std::int64_t i = 0; i < kDraws; ++i) {
     ++begins[z(one(Way::random, {3, 0}, kRoom, i, kLength).begin)];
-    const Range window = one(Way::balanced, {3, 0}, kRoom, i, kLength);
-    for (std::int64_t k = window.begin; k < window.end; ++k) ++covered[z(k)];
+    const Range window = one(Way::balanced_random, {3, 0}, kRoom, i, kLength);
+    for (std::int64_t k = window.begin; k < window.end; ++k) ++cover_counts[z(k)];
   }
-  for (const Ints* counts : {&begins, &covered}) {
-    const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
-    CHECK(*least * 10 > *most * 9);
+  for (const Ints* counts : {&begins, &cover_counts}) {
+    const auto [low, high] = std::minmax_element(counts->begin(), counts->end());
+    CHECK(*low * 10 > *high * 9);
   }
 }
 
@@ -182,10 +182,10 @@ TEST(span, steps_as_a_loop_does) {
 
 TEST(span, counts_what_does_not_fit_as_that) {
   const Ints once{kMax};
-  const Ints twice{kMax, kMax};
+  const Ints huge_lengths{kMax, kMax};
   CHECK_EQ(varlen::span_count(once.data(), 1, 1, 1), kMax);
-  CHECK_EQ(varlen::span_count(twice.data(), 2, 1, 1), -1);
-  CHECK_EQ(varlen::span_count(twice.data(), 2, kMax, 1), 2);
+  CHECK_EQ(varlen::span_count(huge_lengths.data(), 2, 1, 1), -1);
+  CHECK_EQ(varlen::span_count(huge_lengths.data(), 2, kMax, 1), 2);
 }
 
 TEST(span, budgets_as_a_loop_does) {
@@ -193,21 +193,21 @@ TEST(span, budgets_as_a_loop_does) {
     Ints lengths(z(draw(0, 12)));
     const bool large = draw(0, 9) == 0;
     for (auto& length : lengths) length = large ? kMax / draw(1, 6) : draw(0, 9);
-    const std::int64_t most = large ? kMax : draw(1, 30);
+    const std::int64_t limit = large ? kMax : draw(1, 30);
     const std::int64_t count = draw(1, 6);
     const bool padded = draw(0, 1) == 0;
     Ints ends(lengths.size());
     const std::int64_t got = varlen::span_budget(lengths.data(), static_cast<std::int64_t>(lengths.size()),
-                                                 most, count, padded, ends.data());
+                                                 limit, count, padded, ends.data());
     ends.resize(z(got));
-    CHECK(ends == plain_budget(lengths, most, count, padded));
+    CHECK(ends == plain_budget(lengths, limit, count, padded));
   }
 }
 
 TEST(span, cuts_sequences_where_it_is_told) {
   for (int turn = 0; turn < 500; ++turn) {
-    const varlen::test::Drawn drawn = varlen::test::drawn(draw(0, 9), 6);
-    const varlen::Offsets level = drawn.level();
+    const varlen::test::RandomLevel sample = varlen::test::draw_level(draw(0, 9), 6);
+    const varlen::Offsets level = sample.level();
     Ints firsts;
     Ints sizes;
     for (std::int64_t i = 0; i < level.count; ++i) {
@@ -220,15 +220,15 @@ TEST(span, cuts_sequences_where_it_is_told) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       const std::int64_t begin = level.start(static_cast<std::int64_t>(i)) + firsts[i];
-      CHECK(same(ranges[i], {begin, begin + sizes[i]}));
+      CHECK(are_equal(ranges[i], {begin, begin + sizes[i]}));
       CHECK_EQ(ends[i], sum += sizes[i]);
     }
   }
 }
 
 TEST(span, cuts_nothing_that_leaves_a_sequence) {
-  const Ints held{2, 5};
-  const varlen::Offsets level{held.data(), 2};
+  const Ints level_ends{2, 5};
+  const varlen::Offsets level{level_ends.data(), 2};
   std::vector<Range> ranges(2);
   Ints ends(2);
   const auto code = [&](std::int64_t first, std::int64_t size) {

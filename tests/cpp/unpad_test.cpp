@@ -38,7 +38,7 @@ TEST(unpad, is_the_way_back) {
       pad(nest.levels.data(), depth, {0, n}, nest.values, d.sizes.data(), d.how, dense.data());
       Place out(std::ssize(nest.data));
       unpad(dense.data(), width, nest.levels.data(), depth, d.sizes.data(), d.how.side, out.data());
-      CHECK(same_bytes(out.taken(), nest.data));
+      CHECK(same_bytes(out.contents(), nest.data));
     }
   }
   set_num_threads(1);

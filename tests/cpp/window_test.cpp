@@ -27,14 +27,14 @@ std::mt19937_64& random() {
   return engine;
 }
 
-std::int64_t below(std::int64_t n) {
+std::int64_t random_below(std::int64_t n) {
   return static_cast<std::int64_t>(random()() % static_cast<std::uint64_t>(n));
 }
 
-Ints drawn_ends(std::int64_t n, std::int64_t most) {
+Ints drawn_ends(std::int64_t n, std::int64_t limit) {
   Ints ends;
   std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) ends.push_back(sum += below(most));
+  for (std::int64_t i = 0; i < n; ++i) ends.push_back(sum += random_below(limit));
   return ends;
 }
 
@@ -42,7 +42,7 @@ Offsets view(const Ints& ends) {
   return {ends.data(), static_cast<std::int64_t>(ends.size())};
 }
 
-Bytes drawn(std::int64_t n) {
+Bytes random_bytes(std::int64_t n) {
   Bytes bytes(static_cast<std::size_t>(n));
   for (std::size_t at = 0; at < bytes.size(); at += 8) {
     const std::uint64_t eight = random()();
@@ -56,31 +56,31 @@ void check_window(const Ints& ends, std::int64_t width, Window how) {
   const Offsets level = view(ends);
   Ints kept_ends(ends.size());
   varlen::window_kept(level, how.stride, kept_ends.data());
-  const Offsets kept = view(kept_ends);
-  const Bytes x = drawn(level.total() * width);
-  const Bytes dy = drawn(kept.total() * how.places() * width);
+  const Offsets out_level = view(kept_ends);
+  const Bytes x = random_bytes(level.total() * width);
+  const Bytes dy = random_bytes(out_level.total() * how.places() * width);
   Bytes want;
   Bytes sums(x.size());
   for (std::int64_t i = 0; i < level.count; ++i) {
     for (std::int64_t at = level.start(i); at < level.end(i); at += how.stride) {
       for (std::int64_t k = -how.left; k <= how.right; ++k) {
         const std::int64_t row = at + k * how.dilation;
-        const bool inside = level.start(i) <= row && row < level.end(i);
+        const bool is_inside = level.start(i) <= row && row < level.end(i);
         for (std::int64_t j = 0; j < width; ++j) {
           const auto to = static_cast<std::size_t>(row * width + j);
-          if (inside) {
+          if (is_inside) {
             sums[to] = static_cast<std::byte>(static_cast<int>(sums[to]) + static_cast<int>(dy[want.size()]));
           }
-          want.push_back(inside ? x[to] : std::byte{0});
+          want.push_back(is_inside ? x[to] : std::byte{0});
         }
       }
     }
   }
   Bytes y(want.size(), std::byte{0xA5});
-  varlen::seq2col({x.data(), level.total(), width}, level, kept, how, y.data());
+  varlen::seq2col({x.data(), level.total(), width}, level, out_level, how, y.data());
   CHECK(y == want);
   Bytes dx(x.size(), std::byte{0xA5});
-  varlen::backprop_seq2col(Type::u8, dy.data(), width, level, kept, how, dx.data());
+  varlen::backprop_seq2col(Type::u8, dy.data(), width, level, out_level, how, dx.data());
   CHECK(dx == sums);
 }
 
@@ -90,7 +90,7 @@ void check_floats(const Ints& ends, std::int64_t count, std::int64_t window) {
   const Window how{window, window, 1, 1};
   const std::int64_t places = how.places();
   std::vector<float> dy(static_cast<std::size_t>(level.total() * places * count));
-  for (float& number : dy) number = static_cast<float>(below(100));
+  for (float& number : dy) number = static_cast<float>(random_below(100));
   std::vector<float> want(static_cast<std::size_t>(level.total() * count));
   std::vector<float> dx(want.size(), -1.0F);
   for (std::int64_t i = 0; i < level.count; ++i) {
@@ -114,8 +114,8 @@ void check_floats(const Ints& ends, std::int64_t count, std::int64_t window) {
 
 TEST(window, stays_inside_its_memory) {
   for (int turn = 0; turn < varlen::test::turns_of_one_thread(300); ++turn) {
-    const Window how{below(4), below(4), 1 + below(3), 1 + below(4)};
-    check_window(drawn_ends(below(6), 9), 1 + below(90), how);
+    const Window how{random_below(4), random_below(4), 1 + random_below(3), 1 + random_below(4)};
+    check_window(drawn_ends(random_below(6), 9), 1 + random_below(90), how);
   }
   check_window(drawn_ends(3, 9), 5, {30, 40, 1, 1});
   check_window(drawn_ends(3, 9), 5, {3, 4, std::int64_t{1} << 40, std::int64_t{1} << 62});
@@ -136,8 +136,8 @@ TEST(window, is_the_same_for_any_threads_and_stores) {
 
 TEST(window, steps_count_what_they_range) {
   for (int turn = 0; turn < varlen::test::turns_of_one_thread(300); ++turn) {
-    const Stepping how{1 + below(6), 1 + below(6), below(2) == 1};
-    const Ints ends = drawn_ends(below(6), 12);
+    const Stepping how{1 + random_below(6), 1 + random_below(6), random_below(2) == 1};
+    const Ints ends = drawn_ends(random_below(6), 12);
     const Offsets level = view(ends);
     Ints counts(ends.size());
     CHECK(varlen::window_counts(level, how, counts.data()).ok());
@@ -152,7 +152,7 @@ TEST(window, steps_count_what_they_range) {
       CHECK(range.size() > 0 && range.size() <= how.size);
       CHECK(!how.full_only || range.size() == how.size);
       for (std::int64_t row = range.begin; row < range.end; ++row) {
-        y.push_back(static_cast<float>(below(100)));
+        y.push_back(static_cast<float>(random_below(100)));
         sums[static_cast<std::size_t>(row)] += y.back();
         times[static_cast<std::size_t>(row)] += 1;
       }

@@ -56,8 +56,8 @@ void ends_law(const std::uint8_t* data, std::size_t size) {
   std::int64_t bad = n;
   for (std::int64_t i = n - 1; i >= 0; --i) {
     const std::int64_t end = ends[static_cast<std::size_t>(i)];
-    const std::int64_t before = i > 0 ? ends[static_cast<std::size_t>(i - 1)] : 0;
-    if (end < before || (limit >= 0 && end > limit)) bad = i;
+    const std::int64_t previous = i > 0 ? ends[static_cast<std::size_t>(i - 1)] : 0;
+    if (end < previous || (limit >= 0 && end > limit)) bad = i;
   }
   require(status.ok() == (bad == n));
 }

@@ -21,9 +21,9 @@ std::optional<Joint> optional_joint(const py::object& object, const char* argume
 }
 
 /// An integer array or None. Kept in `keep`; null for None.
-const std::int64_t* optional_ints(py::handle given, const char* argument, std::int64_t count, Ints& keep) {
-  if (given.is_none()) return nullptr;
-  keep = as_ints(given, argument);
+const std::int64_t* optional_ints(py::handle values, const char* argument, std::int64_t count, Ints& keep) {
+  if (values.is_none()) return nullptr;
+  keep = as_ints(values, argument);
   if (keep.count != count) {
     raise_value(argument,
                 "has " + std::to_string(keep.count) + " entries for " + std::to_string(count) + " rows");

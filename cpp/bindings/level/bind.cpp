@@ -425,13 +425,13 @@ constexpr Signature<3> kNumbers{"level_numbers", {"level", "name", "beside"}, 3,
 
 /// What a level has of this name, beside an array.
 py::object numbers_beside(const Arguments<3>& args) {
-  const auto [given_level, name, beside] = args;
+  const auto [given_level, name, neighbour] = args;
   LevelRef::expect(given_level, "level");
   Level& level = LevelRef::unwrap(given_level);
-  const auto is = [asked = name](const char* word) {
-    return PyUnicode_CompareWithASCIIString(asked, word) == 0;
+  const auto is = [word_name = name](const char* word) {
+    return PyUnicode_CompareWithASCIIString(word_name, word) == 0;
   };
-  const Place place = place_of_any({beside});
+  const Place place = place_of_any({neighbour});
   if (place.is_host()) return py::handle(given_level).attr(py::handle(name));
   const Offsets source = offsets_at(place, level);
   const std::int64_t count = is("offsets32") ? level.count() + 1

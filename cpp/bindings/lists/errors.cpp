@@ -95,9 +95,9 @@ void raise_rounded(const std::string& path, const py::object& leaf, const std::s
 void raise_wide(PyObject* root, const Shape& shape, const Request& request) {
   find_invalid_leaf(root, request.name);  // what is no number cannot be compared with one
   const py::list leaves = flat_leaves(root, shape.depth());
-  const auto [least, greatest] = range_of(leaves, false);
+  const auto [lowest, greatest] = range_of(leaves, false);
   if (request.want.narrow) {
-    raise_value("No valid type available for " + std::string(py::str(least)) + " - " +
+    raise_value("No valid type available for " + std::string(py::str(lowest)) + " - " +
                 std::string(py::str(greatest)) + "!");
   }
   const py::int_ low(INT64_MIN);
@@ -110,23 +110,23 @@ void raise_wide(PyObject* root, const Shape& shape, const Request& request) {
     }
   }
   raise_overflow(request.name,
-                 "no 64-bit integer type holds both " + text_of(least) + " and " + text_of(greatest));
+                 "no 64-bit integer type holds both " + text_of(lowest) + " and " + text_of(greatest));
 }
 
 void raise_misfit(const Misfit& misfit, PyObject* root, const Shape& shape, const Request& request) {
   const py::list leaves = flat_leaves(root, shape.depth());
   bool any_float = false;
   for (const py::handle leaf : leaves) any_float = any_float || is_float(leaf);
-  if (misfit.why == Misfit::Why::rounded && any_float) {
+  if (misfit.why == Misfit::Why::rounding && any_float) {
     raise_rounded(path_of(shape, shape.depth(), misfit.place, request.name),
                   leaves[static_cast<std::size_t>(misfit.place)],
                   request.want.narrow ? "float32" : "float64");
   }
   if (request.want.narrow) {
     if (!any_float) raise_wide(root, shape, request);
-    const auto [least, greatest] = range_of(leaves, true);
-    raise_value("Cannot store range [" + std::string(py::str(least)) + ", " + std::string(py::str(greatest)) +
-                "] as np.float32 (the only supported float dtype).");
+    const auto [lowest, greatest] = range_of(leaves, true);
+    raise_value("Cannot store range [" + std::string(py::str(lowest)) + ", " +
+                std::string(py::str(greatest)) + "] as np.float32 (the only supported float dtype).");
   }
   const py::object leaf = leaves[static_cast<std::size_t>(misfit.place)];
   const std::string path = path_of(shape, shape.depth(), misfit.place, request.name);

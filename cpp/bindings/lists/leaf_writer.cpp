@@ -48,7 +48,7 @@ void LeafWriter::refuse_rounded(Number from, const std::byte* data, std::int64_t
                                 std::int64_t place) const {
   if (want_.number) return;
   const std::int64_t bad = first_rounded(from, data, stride, count, want_.narrow ? Number::f32 : Number::f64);
-  if (bad >= 0) throw Misfit{place + bad, Misfit::Why::rounded};
+  if (bad >= 0) throw Misfit{place + bad, Misfit::Why::rounding};
 }
 
 void LeafWriter::become(Number carrier) {

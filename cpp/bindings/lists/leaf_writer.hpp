@@ -20,7 +20,7 @@ struct Want {
 /// A value that does not fit where it should go. The caller finds its path from the place.
 struct Misfit {
   std::int64_t place = 0;  ///< among all leaves
-  enum class Why : std::uint8_t { target, signs, float32, rounded } why = Why::target;
+  enum class Why : std::uint8_t { target, signs, float32, rounding } why = Why::target;
 };
 
 class LeafWriter {

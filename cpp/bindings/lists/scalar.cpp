@@ -74,7 +74,7 @@ void Walker::put_integer(PyObject* integer) {
     throw Misfit{writer_.position(), want_.narrow ? Misfit::Why::float32 : Misfit::Why::target};
   }
   if (!want_.number && !equals(integer, want_.narrow ? static_cast<float>(float_value) : float_value)) {
-    throw Misfit{writer_.position(), Misfit::Why::rounded};
+    throw Misfit{writer_.position(), Misfit::Why::rounding};
   }
   put_float(float_value);
 }

@@ -325,8 +325,8 @@ constexpr Signature<7> kMask{
 
 /// The mask alone, for which nobody has to know how many rows there are.
 py::object mask_of(const Arguments<7>& args) {
-  const auto [given_level, side, max_len, multiple, given_max_bytes, width, beside] = args;
-  const Place place = place_of_any({beside});
+  const auto [given_level, side, max_len, multiple, given_max_bytes, width, neighbour] = args;
+  const Place place = place_of_any({neighbour});
   const Levels levels = levels_of(given_level, -1, place);
   Padding how;
   how.side = side_or_right(side, "padding_side");

@@ -63,8 +63,8 @@ py::object sort_rows(const Arguments<7>& args) {
   const Place place = place_of(values.array);
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
   SortJob job = job_of(values, level, descending);
-  job.most = is_given(limit) ? std::clamp<std::int64_t>(int_of(limit, "k"), 0, job.longest) : job.longest;
-  const LevelRef out_level = topk_level(level, job.most);
+  job.limit = is_given(limit) ? std::clamp<std::int64_t>(int_of(limit, "k"), 0, job.longest) : job.longest;
+  const LevelRef out_level = topk_level(level, job.limit);
   const Extents shape = values.rows(out_level->total());
   py::object sorted_values = py::none();
   py::object places = py::none();

@@ -62,10 +62,10 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
     }
     PyObject* const child = PySequence_Fast_ITEMS(list)[next++];
     if (!is_list(child) || !holds_lists(child)) continue;
-    const auto [known, is_new] = open.try_emplace(child, true);
+    const auto [entry, is_new] = open.try_emplace(child, true);
     if (is_new) {
       path.push_back({child, 0});
-    } else if (known->second) {
+    } else if (entry->second) {
       std::string place(argument);
       for (const Step& step : path) place.append("[").append(std::to_string(step.next - 1)).append("]");
       raise_value(place, "a list that contains itself");

@@ -83,14 +83,14 @@ constexpr Signature<9> kForward{
     "seq2col", {"X", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "apart"}, 4, 9};
 
 py::object forward(const Arguments<9>& args) {
-  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes, apart] = args;
+  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes, given_apart] = args;
   const Window how = window_of(left, right, dilation, stride);
   const py::array x = as_placed_rows(given_x, "X");
   const Place place = place_of(x);
   const LevelRef level = level_over(lengths, "X", x.shape(0));
   const LevelRef out_level = strided_level(level, how.stride);
   Extents shape{out_level->total()};
-  if (x.ndim() > 2 || (apart != nullptr && truth_of(apart, "apart"))) {
+  if (x.ndim() > 2 || (given_apart != nullptr && truth_of(given_apart, "apart"))) {
     shape.push_back(how.places());
     shape.append(x.shape() + 1, x.shape() + x.ndim());
   } else {
@@ -115,7 +115,8 @@ constexpr Signature<10> kSeqToColBack{
     10};
 
 py::object seq2col_back(const Arguments<10>& args) {
-  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept, apart] = args;
+  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept, given_apart] =
+      args;
   const Window how = window_of(left, right, dilation, stride);
   const auto [dy, type] = placed_numbers_of(given_dy, "dY");
   const Place place = place_of(dy);
@@ -133,7 +134,7 @@ py::object seq2col_back(const Arguments<10>& args) {
                                   ", right " + std::to_string(how.right) + ")";
   if (dy.ndim() == 1) raise_value("dY", "expected at least two dimensions, got one");
   Extents shape{level->total()};
-  if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart, "apart"))) {
+  if (dy.ndim() == 2 && !(given_apart != nullptr && truth_of(given_apart, "apart"))) {
     if (dy.shape(1) % places != 0) {
       raise_value("dY", std::to_string(dy.shape(1)) + " numbers a row do not divide into " + layout_text);
     }

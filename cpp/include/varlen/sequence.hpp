@@ -21,7 +21,7 @@ enum class SequenceOp : std::uint8_t {
   var,
   std,
   // Rows times a row of weights for each sequence: the ways back of those.
-  weighed,
+  weighed_rows,
   weighed_softmax,
   weighed_centred,
 };

@@ -21,7 +21,7 @@ struct SortJob {
   const std::byte* values = nullptr;
   std::int64_t columns = 1;
   bool descending = false;
-  std::int64_t most = INT64_MAX;  ///< what is kept of a sequence, where that is known to be less
+  std::int64_t limit = INT64_MAX;  ///< what is kept of a sequence, where that is known to be less
 };
 
 /// Scratch of a job: as many shares as threads may take, each with room for the items of a sequence.
@@ -33,11 +33,11 @@ struct SortRoom {
   std::int64_t bytes = 0;  ///< in all, aligned to 8
 };
 
-/// ends[i] = how many rows the sequences [0, i] keep, where each keeps `most` or all that it has.
-void sort_kept(Offsets level, std::int64_t most, std::int64_t* ends) noexcept;
+/// ends[i] = how many rows the sequences [0, i] keep, where each keeps `limit` or all that it has.
+void sort_kept(Offsets level, std::int64_t limit, std::int64_t* ends) noexcept;
 
-/// What is needed where `most` items of a sequence are wanted.
-[[nodiscard]] SortRoom sort_room(const SortJob& job, std::int64_t most) noexcept;
+/// What is needed where `limit` items of a sequence are wanted.
+[[nodiscard]] SortRoom sort_room(const SortJob& job, std::int64_t limit) noexcept;
 
 /// The first tops.length(i) of each sequence in order: values of the job's type, and the rows inside the
 /// sequence that they come from; either may be null. tops.length(i) <= level.length(i), and all of them are

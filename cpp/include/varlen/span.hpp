@@ -8,10 +8,10 @@
 namespace varlen {
 
 enum class Draw : std::uint8_t {
-  from_start,  ///< the first rows
-  to_end,      ///< the last rows
-  random,      ///< every place where a full window fits is as likely
-  balanced,  ///< every row is as likely: the window may hang over either end, and is clipped to the sequence
+  from_start,       ///< the first rows
+  to_end,           ///< the last rows
+  random,           ///< every place where a full window fits is as likely
+  balanced_random,  ///< every row is as likely: a window may hang over either end, and is clipped
 };
 
 /// What random windows depend on. The same numbers give the same windows, on every machine.

@@ -19,7 +19,7 @@ enum class Code : std::uint8_t {
   row_ids_range,       ///< where = position, value = the row id
   too_long,            ///< a row does not fit the width that was given: where = row, value = its length
   increasing,          ///< a length is above the one before it: where = column, value = the length
-  miscounted,          ///< a count is not what it has to be: where = place, value = what it has to be
+  count_mismatch,      ///< a count is not what it has to be: where = place, value = what it has to be
   repeated,            ///< an index is there twice: where = the second position, value = the index
   not_prefix_mask,     ///< a mask row has a hole: where = row
   not_representable,   ///< an element does not fit another dtype: where = element

@@ -361,7 +361,7 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
   const std::int64_t height = (piece.bottom < 0 ? m : piece.bottom) - top;
   const std::int64_t walks = extent_of(walk_letters_);
   if (m == 0 || n == 0 || walks == 0) return;
-  std::int64_t am = 0, ak = 0, bk = 0, bn = 0, om = 0, on = 0;
+  std::int64_t am = 0, ak = 0, bk = 0, bn = 0, out_m = 0, out_n = 0;
   if (copies_a_) {
     am = std::max<std::int64_t>(k, 1), ak = 1;
   } else {
@@ -375,12 +375,12 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
     bn = step_of(columns_, views.b, std::max<std::int64_t>(k, 1) * bk);
   }
   if (copies_out_) {
-    om = n, on = 1;
+    out_m = n, out_n = 1;
   } else if (columns_.empty()) {
-    om = step_of(rows_, views.out, 1), on = 1;
+    out_m = step_of(rows_, views.out, 1), out_n = 1;
   } else {
-    on = step_of(columns_, views.out, 1);
-    om = step_of(rows_, views.out, n * on);
+    out_n = step_of(columns_, views.out, 1);
+    out_m = step_of(rows_, views.out, n * out_n);
   }
   std::byte* const packed_a = copies_a_ ? grow(scratch.a, height * k * size) : nullptr;
   std::byte* const packed_b = copies_b_ ? grow(scratch.b, k * n * size) : nullptr;
@@ -404,7 +404,7 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
   // The last letter that is walked, or neighbours of one shape, are left to the loop.
   const std::size_t outer = walk_letters_.empty() || copies ? walk_letters_.size() : walk_letters_.size() - 1;
   std::intptr_t counts[] = {repeats, height, k, n};
-  std::intptr_t steps[] = {0, 0, 0, am * size, ak * size, bk * size, bn * size, om * size, on * size};
+  std::intptr_t steps[] = {0, 0, 0, am * size, ak * size, bk * size, bn * size, out_m * size, out_n * size};
   std::int64_t inner = 1;
   if (outer < walk_letters_.size()) {
     const auto l = static_cast<std::size_t>(walk_letters_.back());
@@ -462,7 +462,7 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
       copy_strided(axes.data(), count, size, from_b, packed_b);
       from_b = packed_b;
     }
-    std::byte* const target = copies_out_ ? packed_out : to + top * om * size;
+    std::byte* const target = copies_out_ ? packed_out : to + top * out_m * size;
     char* arguments[] = {writable(from_a), writable(from_b), writable(target)};
     how.matmul.run(arguments, counts, steps, how.matmul.data);
     if (copies_out_) {

@@ -74,7 +74,7 @@ std::string reason_of(Status status) {
       return "row " + row + " is longer than the width, " + value;
     case Code::increasing:
       return "column " + row + " has length " + value + ", more than the column before it";
-    case Code::miscounted:
+    case Code::count_mismatch:
       return "position " + row + " has to be " + value;
     case Code::repeated:
       return "position " + row + " holds " + value + ", as one before it does";

@@ -37,15 +37,15 @@ struct Out {
   Out(std::int64_t count, std::int64_t element)
       : shift(z(draw(0, 5) * element)), bytes(z(count) + shift, std::byte{0xA5}) {}
   std::byte* data() { return bytes.data() + shift; }
-  [[nodiscard]] bool is(const Place& wanted) const {
-    const Bytes other = wanted.taken();
+  [[nodiscard]] bool is(const Place& expected) const {
+    const Bytes other = expected.contents();
     return std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(shift), bytes.end(), other.begin(),
                       other.end());
   }
 };
 
 /// A batch of several arrays that share their axes, each beside what the CPU makes of the same rows.
-struct Drawn {
+struct BatchCase {
   std::int64_t n;
   int depth;
   Nest nest;
@@ -54,10 +54,10 @@ struct Drawn {
   std::vector<cuda::BatchArray> arrays;
   std::vector<Bytes> rows;
   std::vector<Bytes> fills;
-  std::vector<Place> wanted;
-  std::vector<Out> found;
+  std::vector<Place> expected;
+  std::vector<Out> outputs;
 
-  Drawn(std::int64_t sequences, int levels, std::int64_t longest)
+  BatchCase(std::int64_t sequences, int levels, std::int64_t longest)
       : n(sequences),
         depth(levels),
         nest(draw_nest(sequences, levels, longest, 0)),
@@ -69,23 +69,23 @@ struct Drawn {
     }
   }
 
-  [[nodiscard]] std::int64_t rows_under(int below) const {
-    return below == 0 ? n : nest.levels[z(below - 1)].total();
+  [[nodiscard]] std::int64_t rows_under(int at_depth) const {
+    return at_depth == 0 ? n : nest.levels[z(at_depth - 1)].total();
   }
-  [[nodiscard]] std::int64_t slots_under(int below) const {
+  [[nodiscard]] std::int64_t slots_under(int at_depth) const {
     std::int64_t slots = n;
-    for (int d = 0; d < below; ++d) slots *= how.sizes[z(d)];
+    for (int d = 0; d < at_depth; ++d) slots *= how.sizes[z(d)];
     return slots;
   }
   /// What the CPU makes of rows.
-  void want(int below, Rows values, const std::byte* fill, const Convert& convert, std::int64_t width) {
+  void want(int at_depth, Rows values, const std::byte* fill, const Convert& convert, std::int64_t width) {
     Padding padding = how.how;
     padding.fill = fill;
     padding.period = 0;
     padding.convert = convert;
-    Place& out = wanted.emplace_back(slots_under(below) * width);
-    if (below > 0) {
-      pad(nest.levels.data(), below, {0, n}, values, how.sizes.data(), padding, out.data());
+    Place& out = expected.emplace_back(slots_under(at_depth) * width);
+    if (at_depth > 0) {
+      pad(nest.levels.data(), at_depth, {0, n}, values, how.sizes.data(), padding, out.data());
     } else if (convert.run != nullptr) {
       cast(convert, values.data, values.count * values.width / convert.from, out.data());
     } else {
@@ -104,7 +104,7 @@ struct Drawn {
                   width};
     array.fill = {fill_of(width), width};
     want(array.depth, array.rows, array.fill.data, {}, width);
-    array.out = found.emplace_back(slots_under(array.depth) * width, 1).data();
+    array.out = outputs.emplace_back(slots_under(array.depth) * width, 1).data();
     arrays.push_back(array);
   }
   void add_cast() {
@@ -124,7 +124,7 @@ struct Drawn {
     const auto* const nan = reinterpret_cast<const std::byte*>(&array.nan);
     const Convert convert = cast_of(array.from, array.to, array.replaces_nan ? nan : nullptr);
     want(array.depth, array.rows, array.fill.data, convert, width);
-    array.out = found.emplace_back(slots_under(array.depth) * width, size_of(array.to)).data();
+    array.out = outputs.emplace_back(slots_under(array.depth) * width, size_of(array.to)).data();
     arrays.push_back(array);
   }
   void add_not_nan() {
@@ -134,10 +134,10 @@ struct Drawn {
     const std::int64_t count = rows_under(0) * 3;
     Bytes& bytes = rows.emplace_back(numbers(array.from, count, true));
     array.rows = {bytes.data(), rows_under(0), 3 * size_of(array.from)};
-    Place& out = wanted.emplace_back(count);
+    Place& out = expected.emplace_back(count);
     cast(nan_mask_of(array.from), bytes.data(), count, out.data());
     for (std::int64_t i = 0; i < count; ++i) out.data()[i] ^= std::byte{1};
-    array.out = found.emplace_back(count, 1).data();
+    array.out = outputs.emplace_back(count, 1).data();
     arrays.push_back(array);
   }
   void add_mask() {
@@ -145,9 +145,9 @@ struct Drawn {
     array.kind = cuda::BatchKind::mask;
     array.depth = static_cast<int>(draw(1, depth));
     array.rows.count = rows_under(array.depth);
-    Place& out = wanted.emplace_back(slots_under(array.depth));
+    Place& out = expected.emplace_back(slots_under(array.depth));
     pad_mask(nest.levels.data(), array.depth, {0, n}, how.sizes.data(), how.how, out.data());
-    array.out = found.emplace_back(slots_under(array.depth), 1).data();
+    array.out = outputs.emplace_back(slots_under(array.depth), 1).data();
     arrays.push_back(array);
   }
 
@@ -155,7 +155,7 @@ struct Drawn {
     const cuda::BatchJob job{axes.data(),       depth, n, how.how.side, how.how.cut, arrays.data(),
                              std::ssize(arrays)};
     CHECK_EQ(run(kStream, job), 0);
-    for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(found[k].is(wanted[k]));
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK(outputs[k].is(expected[k]));
   }
 };
 
@@ -165,19 +165,19 @@ TEST(cuda_batch, arrays_are_those_of_the_cpu) {
   set_num_threads(1);
   for (int turn = 0; turn < turns_of_one_thread(300); ++turn) {
     const int depth = static_cast<int>(draw(1, 3));
-    Drawn drawn(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth));
-    for (std::int64_t k = draw(0, 9); k >= 0; --k) drawn.add_bytes();
-    for (std::int64_t k = draw(0, 3); k >= 0; --k) drawn.add_cast();
-    drawn.add_not_nan();
-    drawn.add_mask();
-    drawn.check(&cuda::batch);
+    BatchCase batch_case(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth));
+    for (std::int64_t k = draw(0, 9); k >= 0; --k) batch_case.add_bytes();
+    for (std::int64_t k = draw(0, 3); k >= 0; --k) batch_case.add_cast();
+    batch_case.add_not_nan();
+    batch_case.add_mask();
+    batch_case.check(&cuda::batch);
   }
 }
 
 TEST(cuda_batch, more_arrays_than_a_launch_takes_are_several) {
-  Drawn drawn(5, 2, 4);
-  for (int k = 0; k < 70; ++k) drawn.add_bytes();
-  drawn.check(&cuda::batch);
+  BatchCase batch_case(5, 2, 4);
+  for (int k = 0; k < 70; ++k) batch_case.add_bytes();
+  batch_case.check(&cuda::batch);
 }
 
 TEST(cuda_batch, ends_that_lie_lead_nowhere) {

@@ -20,33 +20,33 @@ void check_concat(std::int64_t n, std::int64_t longest, std::int64_t width) {
   std::vector<ConcatBlock> blocks;
   for (std::int64_t i = 0; i < n; ++i) data.push_back(noise(draw(0, 3) == 0 ? 0 : draw(0, longest) * width));
   std::int64_t end = 0;
-  for (const Bytes& each : data) blocks.push_back({each.data(), end += std::ssize(each)});
+  for (const Bytes& block : data) blocks.push_back({block.data(), end += std::ssize(block)});
   Place want(end), out(end);
   concat(blocks.data(), n, want.data());
   // Few are read here, many on the device.
   const bool few = n <= cuda::kFewInputs;
   CHECK_EQ(cuda::concat(kStream, blocks.data(), few ? nullptr : blocks.data(), n, out.data()), 0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
 }
 
 void check_interleave(std::int64_t parts, std::int64_t n, std::int64_t longest, std::int64_t width) {
   std::vector<Nest> nests;
   std::vector<Offsets> levels;
   for (std::int64_t p = 0; p < parts; ++p) nests.push_back(draw_nest(n, 1, longest, width));
-  std::vector<Part> there;
+  std::vector<Part> inputs;
   for (const Nest& nest : nests) {
     levels.push_back(nest.levels[0]);
-    there.push_back({nest.values.data, nest.levels[0].ends});
+    inputs.push_back({nest.values.data, nest.levels[0].ends});
   }
   Ints ends(z(n));
   CHECK(interleave_ends(levels.data(), parts, ends.data()).ok());
   const Offsets interleaved{ends.data(), n};
   Place want(interleaved.total() * width), out(interleaved.total() * width);
-  interleave(there.data(), parts, width, interleaved, want.data());
-  CHECK_EQ(cuda::interleave(kStream, there.data(), parts <= cuda::kFewInputs ? nullptr : there.data(), parts,
-                            width, interleaved, interleaved.total(), out.data()),
+  interleave(inputs.data(), parts, width, interleaved, want.data());
+  CHECK_EQ(cuda::interleave(kStream, inputs.data(), parts <= cuda::kFewInputs ? nullptr : inputs.data(),
+                            parts, width, interleaved, interleaved.total(), out.data()),
            0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
 }
 
 }  // namespace

@@ -29,17 +29,17 @@ void check(Type type, std::int64_t n, std::int64_t longest, std::int64_t token_c
   for (T& token : tokens) token = draw_word();
   std::sort(tokens.begin(), tokens.end());
   const Rows rows{reinterpret_cast<const std::byte*>(values.data()), total, sizeof(T)};
-  const auto* const named = reinterpret_cast<const std::byte*>(tokens.data());
+  const auto* const token_bytes = reinterpret_cast<const std::byte*>(tokens.data());
   Ints ends(z(n)), lengths(z(n), -1);
-  want.resize(
-      z(erase_rows(rows, level, named, token_count, reinterpret_cast<std::byte*>(want.data()), ends.data())));
+  want.resize(z(erase_rows(rows, level, token_bytes, token_count, reinterpret_cast<std::byte*>(want.data()),
+                           ends.data())));
   const Offsets left{ends.data(), n};
 
-  const std::int64_t most = level_stats(level).longest;
-  Bytes scratch(z(cuda::erase_scratch(total, most)));
-  CHECK_EQ(
-      cuda::erase_find(kStream, type, rows, level, most, named, token_count, scratch.data(), lengths.data()),
-      0);
+  const std::int64_t max_len = level_stats(level).longest;
+  Bytes scratch(z(cuda::erase_scratch(total, max_len)));
+  CHECK_EQ(cuda::erase_find(kStream, type, rows, level, max_len, token_bytes, token_count, scratch.data(),
+                            lengths.data()),
+           0);
   for (std::int64_t i = 0; i < n; ++i) CHECK_EQ(lengths[z(i)], left.length(i));
   std::vector<T> got(z(left.total()));
   CHECK_EQ(cuda::erase_take(kStream, rows, level, scratch.data(), left, left.total(),

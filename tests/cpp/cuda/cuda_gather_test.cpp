@@ -23,7 +23,7 @@ const cuda::Stream kStream;
 void check_gather(std::int64_t n, std::int64_t longest, std::int64_t picks) {
   const Nest nest = draw_nest(n, 1, longest, draw_width());
   Ints index(z(n > 0 ? picks : 0));
-  for (std::int64_t& each : index) each = draw(-n, n - 1);
+  for (std::int64_t& position : index) position = draw(-n, n - 1);
   const std::int64_t count = std::ssize(index);
   std::vector<Range> ranges(index.size());
   Ints ends(index.size());
@@ -32,7 +32,7 @@ void check_gather(std::int64_t n, std::int64_t longest, std::int64_t picks) {
   Place want(total * nest.values.width), out(total * nest.values.width);
   gather_rows(nest.values, ranges.data(), ends.data(), count, want.data());
   CHECK_EQ(cuda::gather_rows(kStream, nest.values, ranges.data(), ends.data(), count, total, out.data()), 0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ TEST(cuda_gather, rows_are_those_of_the_cpu) {
     Place want(n * width), out(n * width);
     take_rows({data.data(), count, width}, rows.data(), n, want.data());
     CHECK_EQ(cuda::take_rows(kStream, {data.data(), count, width}, rows.data(), n, out.data()), 0);
-    CHECK(out.taken() == want.taken());
+    CHECK(out.contents() == want.contents());
   }
 }
 
@@ -80,21 +80,21 @@ TEST(cuda_gather, rows_are_put_in_and_taken_out_as_on_the_cpu) {
     const Bytes data = noise(count * width);
     const Bytes rows = noise(n * width);
     const bool zeros = draw(0, 3) == 0;
-    const std::byte* const added = zeros ? nullptr : rows.data();
-    Ints before(z(n));
-    for (std::int64_t& each : before) each = draw(0, count);
-    std::sort(before.begin(), before.end());
+    const std::byte* const new_rows = zeros ? nullptr : rows.data();
+    Ints positions(z(n));
+    for (std::int64_t& position : positions) position = draw(0, count);
+    std::sort(positions.begin(), positions.end());
     const Rows values{data.data(), count, width};
     Place want((count + n) * width), out((count + n) * width);
-    insert_rows(values, before.data(), n, added, want.data());
-    CHECK_EQ(cuda::insert_rows(kStream, values, before.data(), n, added, out.data()), 0);
-    CHECK(out.taken() == want.taken());
-    Place kept(count * width), taken(n * width);
-    CHECK_EQ(cuda::remove_rows(kStream, {out.data(), count + n, width}, before.data(), n, kept.data(),
-                               taken.data()),
+    insert_rows(values, positions.data(), n, new_rows, want.data());
+    CHECK_EQ(cuda::insert_rows(kStream, values, positions.data(), n, new_rows, out.data()), 0);
+    CHECK(out.contents() == want.contents());
+    Place kept_rows(count * width), removed_rows(n * width);
+    CHECK_EQ(cuda::remove_rows(kStream, {out.data(), count + n, width}, positions.data(), n, kept_rows.data(),
+                               removed_rows.data()),
              0);
-    CHECK(kept.taken() == data);
-    CHECK(taken.taken() == (zeros ? Bytes(z(n * width)) : rows));
+    CHECK(kept_rows.contents() == data);
+    CHECK(removed_rows.contents() == (zeros ? Bytes(z(n * width)) : rows));
   }
 }
 
@@ -102,17 +102,19 @@ TEST(cuda_gather, places_that_lie_stay_inside) {
   using Limits = std::numeric_limits<std::int64_t>;
   const Bytes data = noise(40 * 16);
   for (int turn = 0; turn < turns_of_one_thread(200); ++turn) {
-    Ints before(z(draw(0, 20)));
-    for (std::int64_t& each : before) {
+    Ints positions(z(draw(0, 20)));
+    for (std::int64_t& position : positions) {
       const std::int64_t kind = draw(0, 5);
-      each = kind == 0 ? Limits::max() : kind == 1 ? Limits::min() : draw(-50, 50);
+      position = kind == 0 ? Limits::max() : kind == 1 ? Limits::min() : draw(-50, 50);
     }
-    const std::int64_t n = std::ssize(before);
-    Bytes out(z((40 + n) * 16)), kept(z((40 - n) * 16)), taken(z(n * 16));
-    const Bytes added = noise(n * 16);
-    CHECK_EQ(cuda::insert_rows(kStream, {data.data(), 40, 16}, before.data(), n, added.data(), out.data()),
-             0);
-    CHECK_EQ(cuda::remove_rows(kStream, {data.data(), 40, 16}, before.data(), n, kept.data(), taken.data()),
+    const std::int64_t n = std::ssize(positions);
+    Bytes out(z((40 + n) * 16)), kept_rows(z((40 - n) * 16)), removed_rows(z(n * 16));
+    const Bytes new_rows = noise(n * 16);
+    CHECK_EQ(
+        cuda::insert_rows(kStream, {data.data(), 40, 16}, positions.data(), n, new_rows.data(), out.data()),
+        0);
+    CHECK_EQ(cuda::remove_rows(kStream, {data.data(), 40, 16}, positions.data(), n, kept_rows.data(),
+                               removed_rows.data()),
              0);
   }
 }

@@ -20,7 +20,7 @@ using Keys = std::vector<std::uint64_t>;
 
 /// Keys of a narrower type, and the same with 64 bits.
 template <class T>
-Keys widened(const Bytes& narrow) {
+Keys widen(const Bytes& narrow) {
   Keys wide(narrow.size() / sizeof(T));
   for (std::size_t k = 0; k < wide.size(); ++k) {
     T key;
@@ -35,7 +35,7 @@ void check_hash(Type type, std::int64_t count) {
   const Bytes ids = noise(count * std::int64_t{sizeof(T)});
   const auto seed = static_cast<std::uint32_t>(dice()());
   Words want(z(4 * count)), got(z(4 * count + 4));
-  hash(widened<T>(ids).data(), count, seed, want.data());
+  hash(widen<T>(ids).data(), count, seed, want.data());
   for (const std::int64_t shift : {0, 1}) {  // where words of 16 bytes cannot be written, too
     CHECK_EQ(cuda::hash(kStream, type, ids.data(), count, seed, got.data() + shift), 0);
     CHECK(Words(got.begin() + shift, got.begin() + shift + 4 * count) == want);
@@ -50,7 +50,7 @@ void check_ngrams(Type type, std::int64_t n, std::int64_t longest, std::int64_t 
   ngram_counts(level, size, ends.data());
   const Offsets counts{ends.data(), n};
   Keys want(z(counts.total())), got(z(counts.total()));
-  ngrams(level, counts, size, widened<T>(nest.data).data(), want.data());
+  ngrams(level, counts, size, widen<T>(nest.data).data(), want.data());
   CHECK_EQ(cuda::ngrams(kStream, level, counts, counts.total(), size, type, nest.data.data(), level.total(),
                         got.data()),
            0);

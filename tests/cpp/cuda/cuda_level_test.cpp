@@ -21,12 +21,12 @@ template <class T>
 using Numbers = std::vector<T>;
 
 /// What a device makes of numbers: facts, then offsets.
-struct Born {
+struct BuiltLevel {
   Ints words;
   std::int64_t verdict = 0;
 
   template <class T>
-  Born(const Numbers<T>& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len) {
+  BuiltLevel(const Numbers<T>& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len) {
     cuda::OffsetsJob job;
     job.is_wide = sizeof(T) == 8;
     job.numbers = reinterpret_cast<const std::byte*>(numbers.data());
@@ -50,7 +50,7 @@ struct Born {
 
   /// Of numbers that lie: what was found is told, and the offsets are good ones all the same.
   void check_lie(Code code, std::int64_t where, std::int64_t value, std::int64_t total,
-                 std::int64_t most) const {
+                 std::int64_t max_len) const {
     CHECK_EQ(fact(cuda::Fact::fault), static_cast<std::int64_t>(code));
     CHECK_EQ(fact(cuda::Fact::where), where);
     CHECK_EQ(fact(cuda::Fact::value), value);
@@ -58,7 +58,7 @@ struct Born {
     CHECK_EQ(offsets()[0], 0);
     CHECK(check_ends(level(), total).ok());
     CHECK_EQ(level().total(), total);
-    CHECK(most < 0 || level_stats(level()).longest <= most);
+    CHECK(max_len < 0 || level_stats(level()).longest <= max_len);
   }
 };
 
@@ -69,13 +69,13 @@ void check_born(std::int64_t n, std::int64_t longest) {
   Ints offsets(z(n + 1));
   LevelStats stats;
   CHECK(offsets_from_lengths(lengths.data(), n, offsets.data(), &stats).ok());
-  const Born born(lengths, false, draw(0, 1) == 0 ? -1 : offsets.back(),
-                  draw(0, 1) == 0 ? -1 : stats.longest);
-  CHECK(born.offsets() == offsets);
-  CHECK_EQ(born.verdict, 0);
-  CHECK_EQ(born.fact(cuda::Fact::fault), 0);
-  CHECK_EQ(born.fact(cuda::Fact::value), offsets.back());
-  const Born again(offsets, true, -1, -1);
+  const BuiltLevel built_level(lengths, false, draw(0, 1) == 0 ? -1 : offsets.back(),
+                               draw(0, 1) == 0 ? -1 : stats.longest);
+  CHECK(built_level.offsets() == offsets);
+  CHECK_EQ(built_level.verdict, 0);
+  CHECK_EQ(built_level.fact(cuda::Fact::fault), 0);
+  CHECK_EQ(built_level.fact(cuda::Fact::value), offsets.back());
+  const BuiltLevel again(offsets, true, -1, -1);
   CHECK(again.offsets() == offsets);
   CHECK_EQ(again.verdict, 0);
 }
@@ -131,22 +131,22 @@ TEST(cuda_level, offsets_are_those_of_the_cpu) {
 
 TEST(cuda_level, offsets_are_good_ones_whatever_the_numbers_are) {
   Ints lengths{3, 0, 4, 1};
-  Born(lengths, false, 9, -1).check_lie(Code::total_mismatch, 0, 8, 9, -1);
-  Born(lengths, false, 8, 3).check_lie(Code::too_long, 2, 4, 8, 3);
+  BuiltLevel(lengths, false, 9, -1).check_lie(Code::total_mismatch, 0, 8, 9, -1);
+  BuiltLevel(lengths, false, 8, 3).check_lie(Code::too_long, 2, 4, 8, 3);
   lengths[1] = -2;
-  Born(lengths, false, 6, 2).check_lie(Code::negative_length, 1, -2, 6, 2);
-  Born(lengths, false, -1, -1).check_lie(Code::negative_length, 1, -2, 0, -1);
+  BuiltLevel(lengths, false, 6, 2).check_lie(Code::negative_length, 1, -2, 6, 2);
+  BuiltLevel(lengths, false, -1, -1).check_lie(Code::negative_length, 1, -2, 0, -1);
   lengths[1] = INT64_MAX - 1;
-  Born(lengths, false, 7, -1).check_lie(Code::overflow, 1, INT64_MAX, 7, -1);
+  BuiltLevel(lengths, false, 7, -1).check_lie(Code::overflow, 1, INT64_MAX, 7, -1);
   const Ints offsets{0, 5, 3, 9};
-  Born(offsets, true, 9, -1).check_lie(Code::decreasing, 2, 3, 9, -1);
-  Born(Ints{1, 5}, true, 4, 9).check_lie(Code::first_not_zero, 0, 1, 4, 9);
-  Born(Ints{2}, true, 0, -1).check_lie(Code::first_not_zero, 0, 2, 0, -1);
-  Ints many(z(20'000), 1);
-  many[z(19'999)] = -1;
-  Born(many, false, 50'001, 3).check_lie(Code::negative_length, 19'999, -1, 50'001, 3);
-  many[z(19'999)] = 2;
-  Born(many, false, 20'000, -1).check_lie(Code::total_mismatch, 0, 20'001, 20'000, -1);
-  many[z(9'000)] = INT64_MAX;
-  Born(many, false, 20'000, -1).check_lie(Code::overflow, 9'000, INT64_MAX, 20'000, -1);
+  BuiltLevel(offsets, true, 9, -1).check_lie(Code::decreasing, 2, 3, 9, -1);
+  BuiltLevel(Ints{1, 5}, true, 4, 9).check_lie(Code::first_not_zero, 0, 1, 4, 9);
+  BuiltLevel(Ints{2}, true, 0, -1).check_lie(Code::first_not_zero, 0, 2, 0, -1);
+  Ints many_lengths(z(20'000), 1);
+  many_lengths[z(19'999)] = -1;
+  BuiltLevel(many_lengths, false, 50'001, 3).check_lie(Code::negative_length, 19'999, -1, 50'001, 3);
+  many_lengths[z(19'999)] = 2;
+  BuiltLevel(many_lengths, false, 20'000, -1).check_lie(Code::total_mismatch, 0, 20'001, 20'000, -1);
+  many_lengths[z(9'000)] = INT64_MAX;
+  BuiltLevel(many_lengths, false, 20'000, -1).check_lie(Code::overflow, 9'000, INT64_MAX, 20'000, -1);
 }

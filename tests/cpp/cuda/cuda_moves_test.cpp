@@ -34,8 +34,8 @@ void check_pad(std::int64_t n, int depth, std::int64_t longest) {
       cuda::pad(kStream, nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, {}, out.data()),
       0);
   CHECK_EQ(cuda::pad_mask(kStream, nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data()), 0);
-  CHECK(out.taken() == want.taken());
-  CHECK(mask.taken() == want_mask.taken());
+  CHECK(out.contents() == want.contents());
+  CHECK(mask.contents() == want_mask.contents());
 }
 
 /// The kernel of batches gives the same of sequences that are named.
@@ -56,7 +56,7 @@ void check_batch_of(const std::vector<std::int64_t>& sequences, const Nest& nest
   const cuda::BatchJob job{axes.data(), array.depth, std::ssize(sequences), d.how.side, d.how.cut,
                            &array,      1,           sequences.data()};
   CHECK_EQ(cuda::batch(kStream, job), 0);
-  CHECK(out.taken() == want);
+  CHECK(out.contents() == want);
 }
 
 /// Sequences that are named, with mask and positions, in one call.
@@ -70,11 +70,11 @@ void check_picked(std::int64_t n, int depth, std::int64_t longest) {
   for (std::int64_t k = 0; k < rows.end; ++k) {
     const std::int64_t i = draw(-n - 1, n);  // some name none
     const std::int64_t at = i < 0 ? i + n : i;
-    const bool there = at >= 0 && at < n;
+    const bool exists = at >= 0 && at < n;
     sequences.push_back(i);
     const Offsets level = nest.levels[0];
     segments.push_back(
-        {nest.levels.data() + 1, nest.values, there ? Range{level.start(at), level.end(at)} : Range{0, 0}});
+        {nest.levels.data() + 1, nest.values, exists ? Range{level.start(at), level.end(at)} : Range{0, 0}});
   }
   const std::int64_t slots = slots_of(d.sizes, rows.size());
   Place want(slots * width), want_mask(slots);
@@ -82,20 +82,20 @@ void check_picked(std::int64_t n, int depth, std::int64_t longest) {
   pad_segments_mask(segments.data(), 1, rows.size(), depth, d.sizes.data(), d.how, want_mask.data());
   Place out(slots * width), mask(slots);
   std::vector<std::int64_t> positions(z(slots), -1);
-  const cuda::PadMore more{sequences.data(), mask.data(), positions.data()};
-  CHECK_EQ(cuda::pad(kStream, nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, more,
+  const cuda::PadMore extras{sequences.data(), mask.data(), positions.data()};
+  CHECK_EQ(cuda::pad(kStream, nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, extras,
                      out.data()),
            0);
-  CHECK(out.taken() == want.taken());
-  const Bytes marks = mask.taken();
-  CHECK(marks == want_mask.taken());
-  std::vector<Range> picked;
-  for (const Segment& segment : segments) picked.push_back(segment.rows);
+  CHECK(out.contents() == want.contents());
+  const Bytes marks = mask.contents();
+  CHECK(marks == want_mask.contents());
+  std::vector<Range> row_ranges;
+  for (const Segment& segment : segments) row_ranges.push_back(segment.rows);
   std::vector<std::int64_t> places(z(slots), -1);
-  pad_picked_positions(picked.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
+  pad_picked_positions(row_ranges.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
                        places.data());
   CHECK(positions == places);
-  check_batch_of(sequences, nest, d, want.taken());
+  check_batch_of(sequences, nest, d, want.contents());
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ TEST(cuda_moves, unpad_is_the_way_back) {
     CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), d.how,
                          nest.values.count, out.data()),
              0);
-    CHECK(out.taken() == nest.data);
+    CHECK(out.contents() == nest.data);
   }
 }
 
@@ -152,20 +152,20 @@ TEST(cuda_moves, rows_that_were_cut_come_back_as_zeros) {
     how.cut = d.how.cut;
     how.keeps = draw(0, 1) == 0 ? keeps.data() : nullptr;
     const std::int64_t slots = slots_of(d.sizes, n);
-    std::vector<std::int64_t> numbered(z(slots));
+    std::vector<std::int64_t> row_numbers(z(slots));
     pad(nest.levels.data(), depth, {0, n}, {reinterpret_cast<const std::byte*>(ids.data()), values.count, 8},
-        d.sizes.data(), how, reinterpret_cast<std::byte*>(numbered.data()));
+        d.sizes.data(), how, reinterpret_cast<std::byte*>(row_numbers.data()));
     const Bytes dense = noise(slots * width);
     Bytes want(z(values.count * width));
     for (std::int64_t k = 0; k < slots; ++k) {
-      if (numbered[z(k)] == 0 || width == 0) continue;
-      std::memcpy(want.data() + (numbered[z(k)] - 1) * width, dense.data() + k * width, z(width));
+      if (row_numbers[z(k)] == 0 || width == 0) continue;
+      std::memcpy(want.data() + (row_numbers[z(k)] - 1) * width, dense.data() + k * width, z(width));
     }
     Place out(values.count * width);
     CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), how,
                          values.count, out.data()),
              0);
-    CHECK(out.taken() == want);
+    CHECK(out.contents() == want);
   }
 }
 
@@ -186,7 +186,7 @@ TEST(cuda_moves, expand_is_that_of_the_cpu) {
         expand_end(nest.levels[0], in, way == 1, want.data());
         CHECK_EQ(cuda::expand_end(kStream, nest.levels[0], total, in, way == 1, out.data()), 0);
       }
-      CHECK(out.taken() == want.taken());
+      CHECK(out.contents() == want.contents());
     }
   }
 }

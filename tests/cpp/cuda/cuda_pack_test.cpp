@@ -38,11 +38,12 @@ void check(std::int64_t n, std::int64_t longest_drawn, bool padded) {
   if (!padded) steps.packed = {step_ends.data(), longest};
   CHECK_EQ(cuda::pack(kStream, steps, nest.values, level, indices.data(), {fill.data(), width}, out.data()),
            0);
-  CHECK(out.taken() == want.taken());
-  Place back(std::ssize(nest.data));
-  CHECK_EQ(cuda::unpack(kStream, steps, out.data(), width, level, places.data(), level.total(), back.data()),
-           0);
-  CHECK(back.taken() == nest.data);
+  CHECK(out.contents() == want.contents());
+  Place round_trip(std::ssize(nest.data));
+  CHECK_EQ(
+      cuda::unpack(kStream, steps, out.data(), width, level, places.data(), level.total(), round_trip.data()),
+      0);
+  CHECK(round_trip.contents() == nest.data);
 }
 
 }  // namespace

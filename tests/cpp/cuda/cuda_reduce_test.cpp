@@ -30,7 +30,7 @@ constexpr Reduce kOps[] = {Reduce::sum, Reduce::mean,      Reduce::prod, Reduce:
                            Reduce::var, Reduce::logsumexp, Reduce::std};
 
 /// On the heap and as long as it is.
-Bytes converted(Type from, const Bytes& values, Type to) {
+Bytes cast_bytes(Type from, const Bytes& values, Type to) {
   const std::int64_t count = std::ssize(values) / size_of(from);
   Bytes result(z(count * size_of(to)));
   const Convert how = cast_of(from, to);
@@ -40,7 +40,7 @@ Bytes converted(Type from, const Bytes& values, Type to) {
 }
 
 std::vector<double> doubles(Type type, const Bytes& values) {
-  const Bytes wide = converted(type, values, Type::f64);
+  const Bytes wide = cast_bytes(type, values, Type::f64);
   std::vector<double> result(wide.size() / sizeof(double));
   if (!wide.empty()) std::memcpy(result.data(), wide.data(), wide.size());
   return result;
@@ -61,7 +61,7 @@ Bytes numbers(Type type, std::int64_t count, bool specials) {
   }
   Bytes wide(plain.size() * sizeof(double));
   if (!wide.empty()) std::memcpy(wide.data(), plain.data(), wide.size());
-  return converted(Type::f64, wide, type);
+  return cast_bytes(Type::f64, wide, type);
 }
 
 /// What the caller gets.
@@ -80,17 +80,17 @@ bool is_close(double a, double b, Type type) {
   return std::fabs(a - b) <= one * (1 + std::fabs(a));
 }
 
-void check_close(const Bytes& found, const Bytes& wanted, Type type) {
-  const std::vector<double> a = doubles(type, found), b = doubles(type, wanted);
+void check_close(const Bytes& got, const Bytes& expected, Type type) {
+  const std::vector<double> a = doubles(type, got), b = doubles(type, expected);
   std::int64_t wrong = a.size() == b.size() ? 0 : 1;
   for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) wrong += is_close(a[k], b[k], type) ? 0 : 1;
   CHECK_EQ(wrong, 0);
 }
 
 /// Whole numbers to the bit.
-void check_same(const Bytes& found, const Bytes& wanted, Type type) {
-  if (is_float(type)) return check_close(found, wanted, type);
-  CHECK(found == wanted);
+void check_same(const Bytes& got, const Bytes& expected, Type type) {
+  if (is_float(type)) return check_close(got, expected, type);
+  CHECK(got == expected);
 }
 
 Bytes on_device(const ReduceJob& job, std::int64_t total) {
@@ -106,22 +106,23 @@ Bytes on_host(const ReduceJob& job, Type type) {
   std::vector<std::int64_t> scratch(z(reduce_scratch(job) / 8));
   Bytes out(z(job.level.count * job.columns * size_of(has)));
   reduce(job, reinterpret_cast<std::byte*>(scratch.data()), out.data());
-  return has == Type::u64 && type == Type::i64 ? out : converted(has, out, type);
+  return has == Type::u64 && type == Type::i64 ? out : cast_bytes(has, out, type);
 }
 
-void check_reduce(Reduce op, Type type, const Drawn& of, std::int64_t columns, bool specials) {
+void check_reduce(Reduce op, Type type, const RandomLevel& of, std::int64_t columns, bool specials) {
   const Bytes values = numbers(type, of.level().total() * columns, specials);
   ReduceJob job{op, type, of.level(), of.longest, values.data(), columns, nullptr, 0};
   if (op == Reduce::var || op == Reduce::std) job.ddof = 1;
   const Type result = final_type(op, type);
-  const Bytes found = on_device(job, of.level().total());
-  const Bytes wanted = on_host(job, result);
-  check_same(found, wanted, result);
+  const Bytes got = on_device(job, of.level().total());
+  const Bytes expected = on_host(job, result);
+  check_same(got, expected, result);
 }
 
 /// Levels at the sides of every change of ways.
-std::vector<Drawn> levels() {
-  std::vector<Drawn> all{drawn(0, 1), drawn(9, 0), drawn(1, 1), drawn(300, 3), drawn(70, 9), drawn(40, 40)};
+std::vector<RandomLevel> levels() {
+  std::vector<RandomLevel> all{draw_level(0, 1),   draw_level(9, 0),  draw_level(1, 1),
+                               draw_level(300, 3), draw_level(70, 9), draw_level(40, 40)};
   all.push_back({{5, 2500, 2500, 2503, 4551, 6600, 6601}, 2495});
   return all;
 }
@@ -130,7 +131,7 @@ std::vector<Drawn> levels() {
 
 TEST(cuda_reduce, results_are_those_of_the_cpu) {
   set_num_threads(1);
-  for (const Drawn& of : levels()) {
+  for (const RandomLevel& of : levels()) {
     for (const std::int64_t columns : {0, 1, 2, 3, 16, 17, 40}) {
       if (columns > 3 && of.longest > 100) continue;
       for (const Reduce op : kOps) {
@@ -143,7 +144,7 @@ TEST(cuda_reduce, results_are_those_of_the_cpu) {
 }
 
 TEST(cuda_reduce, every_dtype_is_read) {
-  const Drawn of = drawn(20, 40);
+  const RandomLevel of = draw_level(20, 40);
   for (const Type type : kAllTypes) {
     for (const std::int64_t columns : {1, 20}) {
       for (const Reduce op : {Reduce::sum, Reduce::prod, Reduce::min, Reduce::any, Reduce::mean}) {
@@ -156,41 +157,41 @@ TEST(cuda_reduce, every_dtype_is_read) {
 TEST(cuda_reduce, a_sequence_alone_has_the_bits_it_has_in_any_batch) {
   const std::vector<std::int64_t> lengths{3, 0, 17, 33, 2047, 2048, 2049, 5000, 1, 130};
   for (const std::int64_t columns : {1, 3, 20}) {
-    Drawn all;
+    RandomLevel all;
     std::int64_t total = 0;
-    for (int many = 0; many < 30; ++many) all.ends.push_back(total += draw(0, 2));
+    for (int sequence = 0; sequence < 30; ++sequence) all.ends.push_back(total += draw(0, 2));
     for (const std::int64_t length : lengths) all.ends.push_back(total += length);
     all.longest = 5000;
     const Bytes values = noise(total * columns);  // of int8, as floats
-    const Bytes floats = converted(Type::i8, values, Type::f32);
+    const Bytes floats = cast_bytes(Type::i8, values, Type::f32);
     for (const Reduce op : {Reduce::sum, Reduce::logsumexp, Reduce::var, Reduce::norm}) {
       const ReduceJob job{op, Type::f32, all.level(), all.longest, floats.data(), columns, nullptr, 0};
-      const Bytes whole = on_device(job, total);
+      const Bytes full_result = on_device(job, total);
       for (std::size_t k = 0; k < lengths.size(); k += columns == 1 ? 1 : 4) {
         const auto i = static_cast<std::int64_t>(30 + k);
-        ReduceJob alone = job;
-        alone.level = {&lengths[k], 1};
-        alone.longest = lengths[k];
-        alone.values += all.level().start(i) * columns * 4;
-        const Bytes one = on_device(alone, lengths[k]);
-        CHECK(std::memcmp(one.data(), whole.data() + i * columns * 4, one.size()) == 0);
+        ReduceJob lone_job = job;
+        lone_job.level = {&lengths[k], 1};
+        lone_job.longest = lengths[k];
+        lone_job.values += all.level().start(i) * columns * 4;
+        const Bytes one = on_device(lone_job, lengths[k]);
+        CHECK(std::memcmp(one.data(), full_result.data() + i * columns * 4, one.size()) == 0);
       }
     }
   }
 }
 
 TEST(cuda_reduce, empty_sequences_give_what_is_said) {
-  const Drawn of{{0, 3, 3, 600, 600}, 597};
+  const RandomLevel of{{0, 3, 3, 600, 600}, 597};
   for (const std::int64_t columns : {1, 2, 20}) {
     const Bytes values = numbers(Type::i16, 600 * columns, false);
     const std::int16_t seven = 7;
     ReduceJob job{Reduce::max, Type::i16, of.level(), of.longest, values.data(), columns, nullptr, 0};
     job.empty = reinterpret_cast<const std::byte*>(&seven);
-    const Bytes found = on_device(job, 600);
+    const Bytes got = on_device(job, 600);
     for (const std::int64_t i : {0, 2, 4}) {
       for (std::int64_t c = 0; c < columns; ++c) {
         std::int16_t x = 0;
-        std::memcpy(&x, found.data() + (i * columns + c) * 2, 2);
+        std::memcpy(&x, got.data() + (i * columns + c) * 2, 2);
         CHECK_EQ(x, 7);
       }
     }
@@ -198,7 +199,7 @@ TEST(cuda_reduce, empty_sequences_give_what_is_said) {
 }
 
 TEST(cuda_reduce, extremes_are_at_the_first_row_that_holds_them) {
-  for (const Drawn& of : levels()) {
+  for (const RandomLevel& of : levels()) {
     for (const std::int64_t columns : {1, 2, 5, 20}) {
       if (columns > 2 && of.longest > 100) continue;
       for (const Reduce op : {Reduce::max, Reduce::min}) {
@@ -207,27 +208,27 @@ TEST(cuda_reduce, extremes_are_at_the_first_row_that_holds_them) {
         const ReduceJob job{op, type, of.level(), of.longest, values.data(), columns, nullptr, 0};
         const std::size_t results = z(of.level().count * columns);
         const Bytes best = on_host(job, type);
-        std::vector<std::int64_t> wanted(results), wide(results);
+        std::vector<std::int64_t> expected(results), wide(results);
         std::vector<std::int32_t> narrow(results);
-        reduce_which(job, best.data(), {wanted.data(), nullptr});
+        reduce_which(job, best.data(), {expected.data(), nullptr});
         Bytes scratch(z(cuda::reduce_scratch(job, of.level().total())));
-        Bytes found(best.size());
-        CHECK_EQ(cuda::reduce_extreme(kStream, job, of.level().total(), scratch.data(), found.data(),
+        Bytes got(best.size());
+        CHECK_EQ(cuda::reduce_extreme(kStream, job, of.level().total(), scratch.data(), got.data(),
                                       {wide.data(), nullptr}),
                  0);
-        CHECK(wide == wanted);
-        check_same(found, best, type);
-        CHECK_EQ(cuda::reduce_extreme(kStream, job, of.level().total(), scratch.data(), found.data(),
+        CHECK(wide == expected);
+        check_same(got, best, type);
+        CHECK_EQ(cuda::reduce_extreme(kStream, job, of.level().total(), scratch.data(), got.data(),
                                       {nullptr, narrow.data()}),
                  0);
-        CHECK(std::equal(narrow.begin(), narrow.end(), wanted.begin(), wanted.end()));
+        CHECK(std::equal(narrow.begin(), narrow.end(), expected.begin(), expected.end()));
       }
     }
   }
 }
 
 TEST(cuda_reduce, gradients_are_those_of_the_cpu) {
-  for (const Drawn& of : levels()) {
+  for (const RandomLevel& of : levels()) {
     for (const std::int64_t columns : {1, 3, 20}) {
       if (columns > 1 && of.longest > 100) continue;
       for (const Reduce op : {Reduce::prod, Reduce::norm, Reduce::logsumexp, Reduce::var, Reduce::std}) {
@@ -242,24 +243,24 @@ TEST(cuda_reduce, gradients_are_those_of_the_cpu) {
         ReduceBackJob job{op, type, of.level(), of.longest, values.data(), columns, d.data(), nullptr, 1};
         job.result = result.data();
         Bytes scratch(z(cuda::reduce_back_scratch(job, total)));
-        Bytes found(values.size());
-        CHECK_EQ(cuda::reduce_back(kStream, job, total, scratch.data(), found.data()), 0);
-        const Bytes d_wide = converted(type, d, wide);
+        Bytes got(values.size());
+        CHECK_EQ(cuda::reduce_back(kStream, job, total, scratch.data(), got.data()), 0);
+        const Bytes d_wide = cast_bytes(type, d, wide);
         Bytes weights(d_wide.size());
-        const Bytes result_wide = converted(type, result, wide);
+        const Bytes result_wide = cast_bytes(type, result, wide);
         job.gradients = d_wide.data();
         job.result = result_wide.data();
-        Bytes wanted(found.size());
+        Bytes expected(got.size());
         if (op == Reduce::prod) {
-          const Bytes values_wide = converted(type, values, wide);
+          const Bytes values_wide = cast_bytes(type, values, wide);
           job.values = values_wide.data();
           Bytes products(values_wide.size());
           reduce_back(job, weights.data(), products.data());
-          wanted = converted(wide, products, type);
+          expected = cast_bytes(wide, products, type);
         } else {
-          reduce_back(job, weights.data(), wanted.data());
+          reduce_back(job, weights.data(), expected.data());
         }
-        check_close(found, wanted, type);
+        check_close(got, expected, type);
       }
     }
   }
@@ -277,20 +278,20 @@ TEST(cuda_reduce, products_of_others_do_not_overflow_on_the_way) {
   job.values = reinterpret_cast<const std::byte*>(values.data());
   job.gradients = reinterpret_cast<const std::byte*>(d.data());
   Bytes scratch(z(cuda::reduce_back_scratch(job, 6)));
-  std::vector<float> found(6);
-  CHECK_EQ(cuda::reduce_back(kStream, job, 6, scratch.data(), reinterpret_cast<std::byte*>(found.data())), 0);
-  const std::vector<float> wanted{1e-30F, 1e-30F, 1e30F, 1e30F, values[5], values[4]};
-  for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(std::fabs(found[k] / wanted[k] - 1) < 1e-6F);
+  std::vector<float> got(6);
+  CHECK_EQ(cuda::reduce_back(kStream, job, 6, scratch.data(), reinterpret_cast<std::byte*>(got.data())), 0);
+  const std::vector<float> expected{1e-30F, 1e-30F, 1e30F, 1e30F, values[5], values[4]};
+  for (std::size_t k = 0; k < expected.size(); ++k) CHECK(std::fabs(got[k] / expected[k] - 1) < 1e-6F);
 }
 
 TEST(cuda_reduce, repeats_are_added_up) {
   for (const std::int64_t columns : {1, 3}) {
-    for (const std::int64_t most : {3, 40, 2000}) {
+    for (const std::int64_t max_repeats : {3, 40, 2000}) {
       std::vector<std::int64_t> blocks, groups;
       std::int64_t longest = 0;
       for (std::int64_t k = 0, rows = 0, all = 0; k < 9; ++k) {
         const std::int64_t n = draw(0, 4);
-        const std::int64_t repeated = n * (k == 4 ? most : draw(0, 6));
+        const std::int64_t repeated = n * (k == 4 ? max_repeats : draw(0, 6));
         longest = std::max(longest, repeated);
         blocks.push_back(rows += n);
         groups.push_back(all += repeated);
@@ -302,15 +303,15 @@ TEST(cuda_reduce, repeats_are_added_up) {
         const cuda::BlocksSizes sizes{in.total(), of.total(), longest};
         const Type result = is_float(type) ? type : Type::i64;
         Bytes scratch(z(cuda::reduce_blocks_scratch(job, sizes)));
-        Bytes found(z(of.total() * columns * size_of(result)));
-        CHECK_EQ(cuda::reduce_blocks(kStream, job, sizes, scratch.data(), found.data()), 0);
-        const Type summed = reduced_type(Reduce::sum, type);
-        const Bytes wide = converted(type, values, summed);
-        job.type = summed;
+        Bytes got(z(of.total() * columns * size_of(result)));
+        CHECK_EQ(cuda::reduce_blocks(kStream, job, sizes, scratch.data(), got.data()), 0);
+        const Type sum_type = reduced_type(Reduce::sum, type);
+        const Bytes wide = cast_bytes(type, values, sum_type);
+        job.type = sum_type;
         job.values = wide.data();
-        Bytes sums(z(of.total() * columns * size_of(summed)));
+        Bytes sums(z(of.total() * columns * size_of(sum_type)));
         reduce_blocks(job, sums.data());
-        check_same(found, is_float(type) ? converted(summed, sums, type) : sums, type);
+        check_same(got, is_float(type) ? cast_bytes(sum_type, sums, type) : sums, type);
       }
     }
   }
@@ -319,12 +320,12 @@ TEST(cuda_reduce, repeats_are_added_up) {
 TEST(cuda_reduce, rows_are_divided_by_lengths) {
   for (const Type type : kFloats) {
     for (const std::int64_t columns : {0, 1, 7}) {
-      const Drawn of = drawn(50, 5);
+      const RandomLevel of = draw_level(50, 5);
       const Bytes rows = numbers(type, 50 * columns, true);
-      Bytes wanted = rows, found(rows.size());
-      divide_by_lengths(type, of.level(), columns, wanted.data());
-      CHECK_EQ(cuda::divide_by_lengths(kStream, type, of.level(), columns, rows.data(), found.data()), 0);
-      check_close(found, wanted, type);
+      Bytes expected = rows, got(rows.size());
+      divide_by_lengths(type, of.level(), columns, expected.data());
+      CHECK_EQ(cuda::divide_by_lengths(kStream, type, of.level(), columns, rows.data(), got.data()), 0);
+      check_close(got, expected, type);
     }
   }
 }
@@ -333,7 +334,7 @@ TEST(cuda_reduce, elements_go_to_the_row_that_held_them) {
   for (int turn = 0; turn < turns_of_one_thread(200); ++turn) {
     const std::int64_t size = kWidths[z(draw(0, 9))];
     const std::int64_t columns = draw(0, 5);
-    const Drawn of = drawn(draw(0, 30), draw(0, 3) == 0 ? 900 : 6);
+    const RandomLevel of = draw_level(draw(0, 30), draw(0, 3) == 0 ? 900 : 6);
     const std::int64_t total = of.level().total();
     const std::int64_t elements = of.level().count * columns;
     const Bytes rows = noise(elements * size);
@@ -343,21 +344,21 @@ TEST(cuda_reduce, elements_go_to_the_row_that_held_them) {
       wide[z(k)] = length > 0 ? draw(0, length - 1) : -1;
     }
     const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
-    Bytes wanted(z(total * columns * size)), found(wanted.size()), again(wanted.size());
-    expand_which(of.level(), rows.data(), columns, size, wide.data(), wanted.data());
+    Bytes expected(z(total * columns * size)), got(expected.size()), again(expected.size());
+    expand_which(of.level(), rows.data(), columns, size, wide.data(), expected.data());
     CHECK_EQ(cuda::expand_which(kStream, of.level(), total, rows.data(), columns, size,
-                                {wide.data(), nullptr}, found.data()),
+                                {wide.data(), nullptr}, got.data()),
              0);
     CHECK_EQ(cuda::expand_which(kStream, of.level(), total, rows.data(), columns, size,
                                 {nullptr, narrow.data()}, again.data()),
              0);
-    CHECK(found == wanted);
-    CHECK(again == wanted);
+    CHECK(got == expected);
+    CHECK(again == expected);
   }
 }
 
 TEST(cuda_reduce, a_rectangle_gives_the_bits_of_its_rows) {
-  for (const Drawn& of : levels()) {
+  for (const RandomLevel& of : levels()) {
     for (const std::int64_t columns : {1, 3, 20}) {
       if (columns > 1 && of.longest > 100) continue;
       const Reduce op = kOps[z(draw(0, 10))];
@@ -367,7 +368,7 @@ TEST(cuda_reduce, a_rectangle_gives_the_bits_of_its_rows) {
       const std::int64_t slots = of.longest + draw(0, 2);
       const Bytes values = numbers(type, total * columns, false);
       ReduceJob job{op, type, of.level(), of.longest, values.data(), columns, nullptr, 0};
-      const Bytes wanted = on_device(job, total);
+      const Bytes expected = on_device(job, total);
       const Bytes on_cpu = on_host(job, final_type(op, type));
       for (const bool fill_left : {false, true}) {
         Bytes block(z(of.level().count * slots * width), std::byte{1});
@@ -381,7 +382,7 @@ TEST(cuda_reduce, a_rectangle_gives_the_bits_of_its_rows) {
         job.values = block.data();
         job.slots = slots;
         job.fill_left = fill_left;
-        CHECK(on_device(job, total) == wanted);
+        CHECK(on_device(job, total) == expected);
         CHECK(on_host(job, final_type(op, type)) == on_cpu);
       }
     }
@@ -390,7 +391,7 @@ TEST(cuda_reduce, a_rectangle_gives_the_bits_of_its_rows) {
 
 namespace {
 
-Bytes weighted(const WeightedJob& job, std::int64_t total, bool on_device) {
+Bytes run_weighted_sum(const WeightedJob& job, std::int64_t total, bool on_device) {
   Bytes out(z(job.level.count * job.heads * job.columns * size_of(job.type)));
   if (on_device) {
     Bytes scratch(z(cuda::weighted_scratch(job, total)));
@@ -405,7 +406,7 @@ Bytes weighted(const WeightedJob& job, std::int64_t total, bool on_device) {
 }  // namespace
 
 TEST(cuda_reduce, sums_by_weights_and_their_gradients_are_those_of_the_cpu) {
-  for (const Drawn& of : levels()) {
+  for (const RandomLevel& of : levels()) {
     for (const std::int64_t columns : {0, 1, 3, 33}) {
       if (columns > 1 && of.longest > 100) continue;
       const std::int64_t heads = draw(0, 3);
@@ -417,15 +418,15 @@ TEST(cuda_reduce, sums_by_weights_and_their_gradients_are_those_of_the_cpu) {
       const Bytes sums = numbers(wide, of.level().count * heads * columns, false);
       const WeightedJob job{type,           of.level(),  of.longest, values.data(),
                             weights.data(), sums.data(), columns,    heads};
-      check_close(weighted(job, total, true), weighted(job, total, false), type);
-      Bytes found(values.size()), wanted(values.size());
-      CHECK_EQ(cuda::weighted_sum_to_values(kStream, job, total, found.data()), 0);
-      weighted_sum_to_values(job, wanted.data());
-      check_close(found, wanted, type);
-      Bytes of_weights(weights.size()), on_cpu(weights.size());
-      CHECK_EQ(cuda::weighted_sum_to_weights(kStream, job, total, of_weights.data()), 0);
+      check_close(run_weighted_sum(job, total, true), run_weighted_sum(job, total, false), type);
+      Bytes got(values.size()), expected(values.size());
+      CHECK_EQ(cuda::weighted_sum_to_values(kStream, job, total, got.data()), 0);
+      weighted_sum_to_values(job, expected.data());
+      check_close(got, expected, type);
+      Bytes d_weights(weights.size()), on_cpu(weights.size());
+      CHECK_EQ(cuda::weighted_sum_to_weights(kStream, job, total, d_weights.data()), 0);
       weighted_sum_to_weights(job, on_cpu.data());
-      check_close(of_weights, on_cpu, wide);
+      check_close(d_weights, on_cpu, wide);
     }
   }
 }

@@ -24,8 +24,8 @@ struct alignas(16) Sixteen {
 };
 
 /// Sequences of some rows, and sometimes one of many.
-Drawn some_sequences(std::int64_t giant) {
-  Drawn result = drawn(draw(0, 40), draw(0, 2) == 0 ? 90 : 6);
+RandomLevel some_sequences(std::int64_t giant) {
+  RandomLevel result = draw_level(draw(0, 40), draw(0, 2) == 0 ? 90 : 6);
   if (giant == 0) return result;
   result.longest = std::max(result.longest, giant);
   result.ends.push_back(result.level().total() + giant);
@@ -36,7 +36,8 @@ Drawn some_sequences(std::int64_t giant) {
 }
 
 template <class T>
-ScanJob job_of(Scan op, Type type, const Drawn& of, std::int64_t columns, const std::vector<T>& values) {
+ScanJob job_of(Scan op, Type type, const RandomLevel& of, std::int64_t columns,
+               const std::vector<T>& values) {
   ScanJob job;
   job.op = op;
   job.type = type;
@@ -53,7 +54,7 @@ std::vector<Sixteen> scratch_of(const ScanJob& job) {
 
 /// Small whole numbers, whose sums are exact in any order.
 template <class T, class Out>
-void check_scan(Type type, const Drawn& of, std::int64_t columns, Scan op, int flags) {
+void check_scan(Type type, const RandomLevel& of, std::int64_t columns, Scan op, int flags) {
   const std::int64_t total = of.level().total();
   std::vector<T> values(z(total * columns));
   for (T& x : values) {
@@ -78,7 +79,7 @@ void check_scan(Type type, const Drawn& of, std::int64_t columns, Scan op, int f
   CHECK(which == want_which);
 }
 
-void check_all(const Drawn& of, std::int64_t columns) {
+void check_all(const RandomLevel& of, std::int64_t columns) {
   for (const Scan op : {Scan::sum, Scan::prod, Scan::max, Scan::min}) {
     const int flags = static_cast<int>(draw(0, 3));
     check_scan<float, float>(Type::f32, of, columns, op, flags);
@@ -102,7 +103,7 @@ TEST(cuda_scan, rows_are_those_of_the_cpu) {
     for (const std::int64_t columns : {1, 2, 3, 7, 33, 65, 150}) check_all(some_sequences(0), columns);
   }
   check_all({}, 1);
-  check_all(drawn(3000, 0), 1);
+  check_all(draw_level(3000, 0), 1);
 }
 
 TEST(cuda_scan, long_sequences_are_cut_and_joined) {
@@ -116,14 +117,14 @@ TEST(cuda_scan, long_sequences_are_cut_and_joined) {
 
 TEST(cuda_scan, very_long_sequences_have_longer_chunks) {
   set_num_threads(1);
-  const Drawn of = some_sequences(2'200'000);
+  const RandomLevel of = some_sequences(2'200'000);
   check_scan<float, float>(Type::f32, of, 1, Scan::sum, 0);
   check_scan<std::int8_t, std::int8_t>(Type::i8, of, 1, Scan::max, 3);
 }
 
 TEST(cuda_scan, products_of_parts_may_leave_the_range) {
   set_num_threads(1);
-  Drawn of;
+  RandomLevel of;
   of.longest = 6000;
   of.ends = {6000};
   std::vector<double> values(6000, 1.0);
@@ -142,32 +143,32 @@ TEST(cuda_scan, products_of_parts_may_leave_the_range) {
 
 TEST(cuda_scan, a_sequence_alone_gives_the_same_bits) {
   set_num_threads(1);
-  const Drawn of = some_sequences(5000);
+  const RandomLevel of = some_sequences(5000);
   const std::int64_t total = of.level().total();
   std::vector<float> values(z(total));
   for (float& x : values) x = static_cast<float>(draw(-1000, 1000)) / 7;
   ScanJob job = job_of(Scan::sum, Type::f32, of, 1, values);
-  std::vector<float> whole(values.size());
+  std::vector<float> full_result(values.size());
   std::vector<Sixteen> own = scratch_of(job);
   (void)cuda::scan(kStream, job, total, reinterpret_cast<std::byte*>(own.data()),
-                   reinterpret_cast<std::byte*>(whole.data()));
+                   reinterpret_cast<std::byte*>(full_result.data()));
   for (std::int64_t i = 0; i < of.level().count; i += 3) {
     const std::int64_t start = of.level().start(i);
     const std::int64_t length = of.level().length(i);
     job.level = {&length, 1};
     job.longest = length;
     job.values = reinterpret_cast<const std::byte*>(values.data() + start);
-    std::vector<float> alone(z(length));
+    std::vector<float> lone_result(z(length));
     (void)cuda::scan(kStream, job, length, reinterpret_cast<std::byte*>(own.data()),
-                     reinterpret_cast<std::byte*>(alone.data()));
-    CHECK(std::equal(alone.begin(), alone.end(), whole.begin() + start));
+                     reinterpret_cast<std::byte*>(lone_result.data()));
+    CHECK(std::equal(lone_result.begin(), lone_result.end(), full_result.begin() + start));
   }
 }
 
 namespace {
 
 template <class T>
-void check_back(Type type, const Drawn& of, std::int64_t columns, int flags) {
+void check_back(Type type, const RandomLevel& of, std::int64_t columns, int flags) {
   const std::int64_t total = of.level().total();
   std::vector<T> x(z(total * columns)), dy(x.size());
   std::vector<std::int64_t> which(x.size());
@@ -194,11 +195,11 @@ void check_back(Type type, const Drawn& of, std::int64_t columns, int flags) {
   job.reverse = (flags & 2) != 0;
   ScanJob products = job;
   products.exclusive = true;
-  std::vector<T> before(x.size());
+  std::vector<T> prefix(x.size());
   std::vector<std::int64_t> cpu_scratch(z(scan_scratch(job) / 8));
   scan(products, reinterpret_cast<std::byte*>(cpu_scratch.data()),
-       reinterpret_cast<std::byte*>(before.data()));
-  scan_prod_back(job, from, reinterpret_cast<const std::byte*>(before.data()),
+       reinterpret_cast<std::byte*>(prefix.data()));
+  scan_prod_back(job, from, reinterpret_cast<const std::byte*>(prefix.data()),
                  reinterpret_cast<std::byte*>(want.data()));
   std::vector<Sixteen> scratch(z((cuda::scan_prod_back_scratch(job, total) + 15) / 16));
   out.assign(out.size(), T{77});
@@ -213,7 +214,7 @@ void check_back(Type type, const Drawn& of, std::int64_t columns, int flags) {
 TEST(cuda_scan, gradients_are_those_of_the_cpu) {
   set_num_threads(1);
   for (int turn = 0; turn < turns_of_one_thread(20); ++turn) {
-    const Drawn of = drawn(draw(0, 30), 12);
+    const RandomLevel of = draw_level(draw(0, 30), 12);
     for (const std::int64_t columns : {1, 3, 70}) {
       check_back<float>(Type::f32, of, columns, static_cast<int>(draw(0, 3)));
       check_back<double>(Type::f64, of, columns, static_cast<int>(draw(0, 3)));

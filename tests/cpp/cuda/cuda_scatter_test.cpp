@@ -38,28 +38,29 @@ Bytes draw_elements(Type type, std::int64_t count, bool exact) {
 }
 
 /// Numbers of rows as they may come, some of them of no row of the table, and those that are rows.
-struct Drawn {
+struct RandomLookups {
   Bytes data;
   Lookups lookups;
   Ints rows;  ///< `none` where there is no such row
 };
 
-Drawn draw_lookups(Type type, std::int64_t count, std::int64_t most, std::int64_t rows, std::int64_t none) {
-  Drawn drawn;
+RandomLookups draw_lookups(Type type, std::int64_t count, std::int64_t row_limit, std::int64_t rows,
+                           std::int64_t none) {
+  RandomLookups sample;
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t kind = draw(0, 9);
     const bool is_signed = type == Type::i32 || type == Type::i64;
-    std::int64_t row = draw(0, std::max<std::int64_t>(most - 1, 0));
+    std::int64_t row = draw(0, std::max<std::int64_t>(row_limit - 1, 0));
     if (kind == 0) row = rows + draw(0, 9);
     if (kind == 1 && is_signed) row = -1 - draw(0, 9);
     if (kind == 1 && !is_signed) row = -1;  // the largest there is
-    drawn.rows.push_back(row >= 0 && row < rows ? row : none);
+    sample.rows.push_back(row >= 0 && row < rows ? row : none);
     const std::size_t size = z(size_of(type));
     const auto* const bytes = reinterpret_cast<const std::byte*>(&row);
-    drawn.data.insert(drawn.data.end(), bytes, bytes + size);
+    sample.data.insert(sample.data.end(), bytes, bytes + size);
   }
-  drawn.lookups = {type, drawn.data.data(), count};
-  return drawn;
+  sample.lookups = {type, sample.data.data(), count};
+  return sample;
 }
 
 Lookups lookups_in(const Ints& rows) {
@@ -67,15 +68,15 @@ Lookups lookups_in(const Ints& rows) {
 }
 
 void check_gather(Type type, Type lookup, std::int64_t rows, std::int64_t columns, std::int64_t n,
-                  std::int64_t each, bool exact) {
+                  std::int64_t per_row, bool exact) {
   Bytes table = draw_elements(type, rows * columns, exact);
-  const Drawn drawn = draw_lookups(lookup, n * each, rows, rows, rows);
+  const RandomLookups sample = draw_lookups(lookup, n * per_row, rows, rows, rows);
   Bytes want(z(n * columns * size_of(type)), std::byte{0x5a}), got(want);
   Bytes with_zeros(table);
   with_zeros.resize(z((rows + 1) * columns * size_of(type)));
-  gather_add(type, with_zeros.data(), rows + 1, columns, lookups_in(drawn.rows), n, each, want.data());
-  Bytes scratch(z(cuda::gather_add_scratch(type, columns, n, each)));
-  CHECK_EQ(cuda::gather_add(kStream, type, table.data(), rows, columns, drawn.lookups, n, each,
+  gather_add(type, with_zeros.data(), rows + 1, columns, lookups_in(sample.rows), n, per_row, want.data());
+  Bytes scratch(z(cuda::gather_add_scratch(type, columns, n, per_row)));
+  CHECK_EQ(cuda::gather_add(kStream, type, table.data(), rows, columns, sample.lookups, n, per_row,
                             scratch.data(), got.data()),
            0);
   CHECK(got == want);
@@ -94,20 +95,20 @@ Bytes on_cpu(Type type, const Bytes& values, std::int64_t columns, const Ints& t
   return table;
 }
 
-void check_scatter(Type type, Type lookup, std::int64_t rows, std::int64_t most, std::int64_t columns,
-                   std::int64_t n, std::int64_t each, bool exact) {
+void check_scatter(Type type, Type lookup, std::int64_t rows, std::int64_t row_limit, std::int64_t columns,
+                   std::int64_t n, std::int64_t per_row, bool exact) {
   const Bytes values = draw_elements(type, n * columns, exact);
   const Bytes table = draw_elements(type, rows * columns, exact);
-  const Drawn drawn = draw_lookups(lookup, n * each, std::min(most, rows), rows, -1);
-  Ints from(z(n * each));
-  for (std::int64_t k = 0; k < n * each; ++k) from[z(k)] = k / each;
+  const RandomLookups sample = draw_lookups(lookup, n * per_row, std::min(row_limit, rows), rows, -1);
+  Ints from(z(n * per_row));
+  for (std::int64_t k = 0; k < n * per_row; ++k) from[z(k)] = k / per_row;
   for (const char* start : {"itself", "zeros", "another"}) {
     const bool fresh = *start == 'z';
-    const Bytes want = on_cpu(type, values, columns, drawn.rows, from, rows, fresh, table);
+    const Bytes want = on_cpu(type, values, columns, sample.rows, from, rows, fresh, table);
     Bytes got = *start == 'i' ? table : noise(static_cast<std::int64_t>(table.size()));
-    const std::byte* const before = *start == 'i' ? got.data() : fresh ? nullptr : table.data();
-    Bytes scratch(z(cuda::scatter_add_scratch(type, columns, drawn.lookups, rows)));
-    CHECK_EQ(cuda::scatter_add(kStream, type, values.data(), columns, drawn.lookups, each, rows, before,
+    const std::byte* const initial = *start == 'i' ? got.data() : fresh ? nullptr : table.data();
+    Bytes scratch(z(cuda::scatter_add_scratch(type, columns, sample.lookups, rows)));
+    CHECK_EQ(cuda::scatter_add(kStream, type, values.data(), columns, sample.lookups, per_row, rows, initial,
                                scratch.data(), got.data()),
              0);
     CHECK(got == want);
@@ -115,14 +116,14 @@ void check_scatter(Type type, Type lookup, std::int64_t rows, std::int64_t most,
 }
 
 /// What a run of lookups adds to its row, with others around it.
-std::vector<float> sum_among(std::int64_t ahead, const std::vector<float>& run, std::int64_t behind) {
+std::vector<float> sum_among(std::int64_t n_front, const std::vector<float>& run, std::int64_t n_back) {
   const auto length = static_cast<std::int64_t>(run.size());
-  std::vector<float> values(z(ahead), 3);
+  std::vector<float> values(z(n_front), 3);
   values.insert(values.end(), run.begin(), run.end());
-  values.resize(z(ahead + length + behind), 5);
-  Ints rows(z(ahead), 0);
-  rows.resize(z(ahead + length), 1);
-  rows.resize(z(ahead + length + behind), 2);
+  values.resize(z(n_front + length + n_back), 5);
+  Ints rows(z(n_front), 0);
+  rows.resize(z(n_front + length), 1);
+  rows.resize(z(n_front + length + n_back), 2);
   std::vector<float> table(3, 0.5F);
   Bytes scratch(z(cuda::scatter_add_scratch(Type::f32, 1, lookups_in(rows), 3)));
   CHECK_EQ(cuda::scatter_add(kStream, Type::f32, reinterpret_cast<const std::byte*>(values.data()), 1,
@@ -138,11 +139,11 @@ TEST(cuda_scatter, sums_of_lookups_are_those_of_the_cpu) {
   set_num_threads(1);
   for (const Type type : kTypes) {
     for (const Type lookup : kLookupTypes) check_gather(type, lookup, draw(0, 9), draw(1, 7), 20, 4, false);
-    for (const std::int64_t each : {0, 1, 3, 9, 128}) {
-      check_gather(type, Type::i64, 7, draw(0, 5), draw(0, 6), each, false);
+    for (const std::int64_t per_row : {0, 1, 3, 9, 128}) {
+      check_gather(type, Type::i64, 7, draw(0, 5), draw(0, 6), per_row, false);
     }
-    for (const std::int64_t each : {129, 300, 128 * 128 + 1}) {
-      check_gather(type, Type::i32, 7, 2, 2, type == Type::f16 || type == Type::bf16 ? 129 : each, true);
+    for (const std::int64_t per_row : {129, 300, 128 * 128 + 1}) {
+      check_gather(type, Type::i32, 7, 2, 2, type == Type::f16 || type == Type::bf16 ? 129 : per_row, true);
     }
   }
 }
@@ -196,8 +197,8 @@ TEST(cuda_scatter, sums_do_not_depend_on_the_lookups_around_them) {
   for (const std::int64_t length : {5, 128, 129, 400, 1000}) {
     std::vector<float> run(z(length));
     for (float& x : run) x = static_cast<float>(draw(-99, 99)) / 7;
-    const std::vector<float> alone = sum_among(0, run, 0);
-    for (const std::int64_t ahead : {1, 77, 127, 128, 300})
-      CHECK(sum_among(ahead, run, draw(0, 200)) == alone);
+    const std::vector<float> lone_sum = sum_among(0, run, 0);
+    for (const std::int64_t n_front : {1, 77, 127, 128, 300})
+      CHECK(sum_among(n_front, run, draw(0, 200)) == lone_sum);
   }
 }

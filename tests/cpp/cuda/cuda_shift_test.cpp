@@ -22,10 +22,10 @@ void check_moves(const Nest& nest, Moves moves, const Bytes& fill) {
   shift_rows(nest.values, level, moves, fill.data(), want.data());
   CHECK_EQ(cuda::shift_rows(kStream, nest.values, level, moves, {fill.data(), std::ssize(fill)}, out.data()),
            0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
   roll_rows(nest.values, level, moves, want.data());
   CHECK_EQ(cuda::roll_rows(kStream, nest.values, level, moves, out.data()), 0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
 }
 
 void check(std::int64_t n, std::int64_t longest, std::int64_t width) {
@@ -34,9 +34,9 @@ void check(std::int64_t n, std::int64_t longest, std::int64_t width) {
   Place want(size), out(size);
   reverse_rows(nest.values, nest.levels[0], want.data());
   CHECK_EQ(cuda::reverse_rows(kStream, nest.values, nest.levels[0], out.data()), 0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
   Ints by(z(n));
-  for (std::int64_t& each : by) each = draw(-longest - 2, longest + 2);
+  for (std::int64_t& step : by) step = draw(-longest - 2, longest + 2);
   const Bytes fill = noise(width);
   check_moves(nest, {by.data(), 1}, fill);
   const std::int64_t all = draw(-longest, longest);
@@ -73,5 +73,5 @@ TEST(cuda_shift, fills_of_other_widths_repeat_or_lie_on_the_device) {
   Place want(std::ssize(nest.data)), out(std::ssize(nest.data));
   shift_rows(nest.values, nest.levels[0], {&by, 0}, fill.data(), want.data());
   CHECK_EQ(cuda::shift_rows(kStream, nest.values, nest.levels[0], {&by, 0}, {four.data(), 4}, out.data()), 0);
-  CHECK(out.taken() == want.taken());
+  CHECK(out.contents() == want.contents());
 }

@@ -46,7 +46,7 @@ void run_on_device(SoftmaxJob job, std::vector<T>& out) {
 
 /// Gradients that are 0 in every other sequence, whose results are NaN.
 template <class T>
-void strange_gradients(const Drawn& of, std::int64_t columns, std::vector<T>& dy, std::vector<T>& y) {
+void strange_gradients(const RandomLevel& of, std::int64_t columns, std::vector<T>& dy, std::vector<T>& y) {
   for (std::int64_t i = 0; i < of.level().count; ++i) {
     for (std::int64_t at = of.level().start(i) * columns; at < of.level().end(i) * columns; ++at) {
       dy[z(at)] = i % 2 == 0 ? T{0} : static_cast<T>(draw(-40, 40)) / 4;
@@ -56,7 +56,7 @@ void strange_gradients(const Drawn& of, std::int64_t columns, std::vector<T>& dy
 }
 
 template <class T>
-void check_softmax(Type type, const Drawn& of, std::int64_t columns, bool special) {
+void check_softmax(Type type, const RandomLevel& of, std::int64_t columns, bool special) {
   const std::int64_t total = of.level().total();
   std::vector<T> x(z(total * columns)), y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -86,16 +86,16 @@ void check_softmax(Type type, const Drawn& of, std::int64_t columns, bool specia
     if (is_back && special) {
       CHECK(std::none_of(out.begin(), out.end(), [](T d) { return std::isnan(d); }));
     }
-    std::vector<T> same = x;
-    job.values = reinterpret_cast<const std::byte*>(same.data());
-    run_on_device(job, same);
-    CHECK(std::equal(out.begin(), out.end(), same.begin(),
+    std::vector<T> in_place = x;
+    job.values = reinterpret_cast<const std::byte*>(in_place.data());
+    run_on_device(job, in_place);
+    CHECK(std::equal(out.begin(), out.end(), in_place.begin(),
                      [](T a, T b) { return a == b || (std::isnan(a) && std::isnan(b)); }));
   }
 }
 
-Drawn with_long(std::int64_t rows) {
-  Drawn of = drawn(draw(0, 30), draw(0, 1) == 0 ? 5 : 70);
+RandomLevel with_long(std::int64_t rows) {
+  RandomLevel of = draw_level(draw(0, 30), draw(0, 1) == 0 ? 5 : 70);
   of.ends.push_back(of.level().total() + rows);
   of.ends.push_back(of.ends.back() + 1);
   of.longest = std::max(of.longest, rows);
@@ -108,14 +108,14 @@ TEST(cuda_softmax, rows_are_those_of_the_cpu) {
   set_num_threads(1);
   for (int turn = 0; turn < turns_of_one_thread(6); ++turn) {
     for (const std::int64_t columns : {1, 2, 3, 33, 65, 150}) {
-      const Drawn of = drawn(draw(0, 40), draw(0, 2) == 0 ? 90 : 6);
+      const RandomLevel of = draw_level(draw(0, 40), draw(0, 2) == 0 ? 90 : 6);
       check_softmax<float>(Type::f32, of, columns, turn % 2 == 0);
       check_softmax<double>(Type::f64, of, columns, turn % 2 == 1);
     }
   }
   check_softmax<float>(Type::f32, {}, 1, false);
-  check_softmax<float>(Type::f32, drawn(3000, 0), 2, false);
-  check_softmax<float>(Type::f32, drawn(3000, 1), 1, false);
+  check_softmax<float>(Type::f32, draw_level(3000, 0), 2, false);
+  check_softmax<float>(Type::f32, draw_level(3000, 1), 1, false);
 }
 
 TEST(cuda_softmax, long_sequences_are_cut_and_joined) {
@@ -130,23 +130,23 @@ TEST(cuda_softmax, long_sequences_are_cut_and_joined) {
 
 TEST(cuda_softmax, a_sequence_alone_gives_the_same_bits) {
   set_num_threads(1);
-  const Drawn of = with_long(5000);
+  const RandomLevel of = with_long(5000);
   std::vector<float> x(z(of.level().total()));
-  for (float& each : x) each = static_cast<float>(draw(-1000, 1000)) / 70;
+  for (float& value : x) value = static_cast<float>(draw(-1000, 1000)) / 70;
   SoftmaxJob job;
   job.level = of.level();
   job.longest = of.longest;
   job.values = reinterpret_cast<const std::byte*>(x.data());
-  std::vector<float> whole(x.size());
-  run_on_device(job, whole);
+  std::vector<float> full_result(x.size());
+  run_on_device(job, full_result);
   for (std::int64_t i = 0; i < of.level().count; i += 3) {
     const std::int64_t start = of.level().start(i);
     const std::int64_t length = of.level().length(i);
     job.level = {&length, 1};
     job.longest = length;
     job.values = reinterpret_cast<const std::byte*>(x.data() + start);
-    std::vector<float> alone(z(length));
-    run_on_device(job, alone);
-    CHECK(std::equal(alone.begin(), alone.end(), whole.begin() + start));
+    std::vector<float> lone_result(z(length));
+    run_on_device(job, lone_result);
+    CHECK(std::equal(lone_result.begin(), lone_result.end(), full_result.begin() + start));
   }
 }

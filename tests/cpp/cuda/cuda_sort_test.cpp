@@ -50,29 +50,30 @@ void check_sort(Type type, std::int64_t n, std::int64_t longest, std::int64_t co
   const std::int64_t total = job.level.total();
   const Bytes numbers = draw_numbers(type, total * columns);
   job.values = numbers.data();
-  const std::int64_t most = draw(0, 1) == 0 ? job.longest : draw(0, job.longest);
+  const std::int64_t limit = draw(0, 1) == 0 ? job.longest : draw(0, job.longest);
   Ints ends(z(n));
-  sort_kept(job.level, most, ends.data());
-  const Offsets kept{ends.data(), n};
-  const std::int64_t count = kept.total() * columns;
-  const SortRoom room = sort_room(job, most);
+  sort_kept(job.level, limit, ends.data());
+  const Offsets kept_level{ends.data(), n};
+  const std::int64_t count = kept_level.total() * columns;
+  const SortRoom room = sort_room(job, limit);
   Bytes scratch(z(room.bytes)), want(z(count * size_of(type))), got(z(count * size_of(type)));
   Ints want_places(z(count)), got_places(z(count), -1);
-  sort(job, kept, room, scratch.data(), want.data(), want_places.data());
-  Bytes there(z(cuda::sort_scratch(job, total)));
-  CHECK_EQ(cuda::sort(kStream, job, total, kept, there.data(), got.data(), got_places.data()), 0);
+  sort(job, kept_level, room, scratch.data(), want.data(), want_places.data());
+  Bytes device_scratch(z(cuda::sort_scratch(job, total)));
+  CHECK_EQ(cuda::sort(kStream, job, total, kept_level, device_scratch.data(), got.data(), got_places.data()),
+           0);
   CHECK(got_places == want_places);
   CHECK(got == want);
 }
 
 /// A job over drawn sequences, whose numbers and level live as long.
-struct Drawn {
+struct SortCase {
   Nest nest;
   Bytes numbers;
   SortJob job;
   std::int64_t total = 0;
 
-  Drawn(Type type, std::int64_t n, std::int64_t longest, std::int64_t columns)
+  SortCase(Type type, std::int64_t n, std::int64_t longest, std::int64_t columns)
       : nest(draw_nest(n, 1, longest, 0)) {
     job.type = type;
     job.level = nest.levels[0];
@@ -86,46 +87,49 @@ struct Drawn {
 };
 
 void check_ranks(Type type, std::int64_t n, std::int64_t longest, std::int64_t columns) {
-  const Drawn drawn(type, n, longest, columns);
-  const SortJob& job = drawn.job;
+  const SortCase sort_case(type, n, longest, columns);
+  const SortJob& job = sort_case.job;
   const SortRoom room = sort_room(job, job.longest);
   Bytes scratch(z(room.bytes));
   for (const Ranks how : {Ranks::ordinal, Ranks::min, Ranks::max, Ranks::dense, Ranks::average}) {
-    Ints want(z(drawn.total * columns)), got(want.size(), -1);
+    Ints want(z(sort_case.total * columns)), got(want.size(), -1);
     rank(job, how, room, scratch.data(), reinterpret_cast<std::byte*>(want.data()));
-    Bytes there(z(cuda::rank_scratch(job, how, drawn.total)));
-    CHECK_EQ(
-        cuda::rank(kStream, job, how, drawn.total, there.data(), reinterpret_cast<std::byte*>(got.data())),
-        0);
+    Bytes device_scratch(z(cuda::rank_scratch(job, how, sort_case.total)));
+    CHECK_EQ(cuda::rank(kStream, job, how, sort_case.total, device_scratch.data(),
+                        reinterpret_cast<std::byte*>(got.data())),
+             0);
     CHECK(got == want);
   }
 }
 
 void check_unique(Type type, std::int64_t n, std::int64_t longest) {
-  Drawn drawn(type, n, longest, 1);
-  SortJob& job = drawn.job;
+  SortCase sort_case(type, n, longest, 1);
+  SortJob& job = sort_case.job;
   job.descending = false;
-  const std::int64_t total = drawn.total;
+  const std::int64_t total = sort_case.total;
   const SortRoom room = sort_room(job, job.longest);
   Bytes scratch(z(room.bytes));
   Ints firsts(z(total)), often(z(total)), want_inverse(z(total)), ends(z(n));
-  const Distinct found{firsts.data(), often.data(), want_inverse.data()};
-  unique_find(job, room, scratch.data(), found, ends.data());
+  const Distinct uniques{firsts.data(), often.data(), want_inverse.data()};
+  unique_find(job, room, scratch.data(), uniques, ends.data());
   const Offsets result{ends.data(), n};
   const std::int64_t count = result.total();
   Bytes want(z(count * size_of(type))), got(want.size());
   Ints want_counts(z(count)), counts(z(count), -1), inverse(z(total), -1), lengths(z(n), -1);
-  unique_take(job, found, result, want.data(), want_counts.data());
+  unique_take(job, uniques, result, want.data(), want_counts.data());
 
-  Bytes there(z(cuda::unique_scratch(job, total)));
-  CHECK_EQ(cuda::unique_find(kStream, job, total, there.data(), inverse.data(), lengths.data()), 0);
+  Bytes device_scratch(z(cuda::unique_scratch(job, total)));
+  CHECK_EQ(cuda::unique_find(kStream, job, total, device_scratch.data(), inverse.data(), lengths.data()), 0);
   for (std::int64_t i = 0; i < n; ++i) CHECK_EQ(lengths[z(i)], result.length(i));
-  CHECK_EQ(cuda::unique_take(kStream, job, total, there.data(), result, count, got.data(), counts.data()), 0);
+  CHECK_EQ(
+      cuda::unique_take(kStream, job, total, device_scratch.data(), result, count, got.data(), counts.data()),
+      0);
   CHECK(inverse == want_inverse);
   CHECK(counts == want_counts);
   CHECK(got == want);
-  CHECK_EQ(cuda::unique_find(kStream, job, total, there.data(), nullptr, lengths.data()), 0);
-  CHECK_EQ(cuda::unique_take(kStream, job, total, there.data(), result, count, got.data(), nullptr), 0);
+  CHECK_EQ(cuda::unique_find(kStream, job, total, device_scratch.data(), nullptr, lengths.data()), 0);
+  CHECK_EQ(cuda::unique_take(kStream, job, total, device_scratch.data(), result, count, got.data(), nullptr),
+           0);
   CHECK(got == want);
 }
 
@@ -135,10 +139,10 @@ void check_unsort(std::int64_t n, std::int64_t longest, std::int64_t columns, st
   const Offsets level = nest.levels[0];
   Ints ends(z(n));
   sort_kept(level, draw(0, 1) == 0 ? longest : draw(0, longest), ends.data());
-  const Offsets kept{ends.data(), n};
-  Ints places(z(kept.total() * columns)), honest;
+  const Offsets kept_level{ends.data(), n};
+  Ints places(z(kept_level.total() * columns)), honest;
   for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t e = kept.start(i) * columns; e < kept.end(i) * columns; ++e) {
+    for (std::int64_t e = kept_level.start(i) * columns; e < kept_level.end(i) * columns; ++e) {
       places[z(e)] = draw(-1, level.length(i) - 1);
     }
   }
@@ -151,10 +155,10 @@ void check_unsort(std::int64_t n, std::int64_t longest, std::int64_t columns, st
   const Bytes rows = noise(std::ssize(places) * size);
   const std::int64_t total = level.total();
   Bytes want(z(total * columns * size)), got(want.size(), std::byte{0xA5});
-  unsort(level, kept, rows.data(), columns, size, honest.data(), want.data());
-  Bytes there(z(cuda::unsort_scratch(total, columns)));
-  CHECK_EQ(cuda::unsort(kStream, level, total, kept, kept.total(), rows.data(), columns, size, places.data(),
-                        there.data(), got.data()),
+  unsort(level, kept_level, rows.data(), columns, size, honest.data(), want.data());
+  Bytes device_scratch(z(cuda::unsort_scratch(total, columns)));
+  CHECK_EQ(cuda::unsort(kStream, level, total, kept_level, kept_level.total(), rows.data(), columns, size,
+                        places.data(), device_scratch.data(), got.data()),
            0);
   CHECK(got == want);
 }

@@ -21,12 +21,12 @@ void check(std::int64_t n, std::int64_t longest, Window how) {
   const Nest nest = draw_nest(n, 1, longest, width);
   Ints ends(z(n));
   window_kept(nest.levels[0], how.stride, ends.data());
-  const Offsets kept{ends.data(), n};
-  const std::int64_t size = kept.total() * how.places() * width;
+  const Offsets out_level{ends.data(), n};
+  const std::int64_t size = out_level.total() * how.places() * width;
   Place want(size), out(size);
-  seq2col(nest.values, nest.levels[0], kept, how, want.data());
-  CHECK_EQ(cuda::seq2col({}, nest.values, nest.levels[0], kept, how, kept.total(), out.data()), 0);
-  CHECK(out.taken() == want.taken());
+  seq2col(nest.values, nest.levels[0], out_level, how, want.data());
+  CHECK_EQ(cuda::seq2col({}, nest.values, nest.levels[0], out_level, how, out_level.total(), out.data()), 0);
+  CHECK(out.contents() == want.contents());
 }
 
 constexpr Type kTypes[] = {Type::b1,  Type::i8,  Type::i16,  Type::u32, Type::i64,
@@ -51,8 +51,8 @@ Bytes numbers(Type type, std::int64_t n) {
     } else if (type == Type::b1) {
       *to = static_cast<std::byte>(draw(0, 1));
     } else {
-      const std::int64_t whole = draw(std::numeric_limits<std::int64_t>::min(), -1);
-      std::memcpy(to, &whole, z(size));
+      const std::int64_t bits = draw(std::numeric_limits<std::int64_t>::min(), -1);
+      std::memcpy(to, &bits, z(size));
     }
   }
   return bytes;
@@ -64,12 +64,12 @@ void check_back(Type type, std::int64_t n, Window how) {
   const Offsets level = nest.levels[0];
   Ints ends(z(n));
   window_kept(level, how.stride, ends.data());
-  const Offsets kept{ends.data(), n};
-  const Bytes dy = numbers(type, kept.total() * how.places() * count);
+  const Offsets out_level{ends.data(), n};
+  const Bytes dy = numbers(type, out_level.total() * how.places() * count);
   Bytes want(z(level.total() * count * size_of(type))), out = noise(std::ssize(want));
-  backprop_seq2col(type, dy.data(), count, level, kept, how, want.data());
-  CHECK_EQ(cuda::backprop_seq2col({}, type, dy.data(), kept.total(), count, level, kept, how, level.total(),
-                                  out.data()),
+  backprop_seq2col(type, dy.data(), count, level, out_level, how, want.data());
+  CHECK_EQ(cuda::backprop_seq2col({}, type, dy.data(), out_level.total(), count, level, out_level, how,
+                                  level.total(), out.data()),
            0);
   CHECK(out == want);
 }
@@ -95,11 +95,12 @@ void check_merge(Type type, std::int64_t n, Stepping how, bool mean) {
   CHECK(out == want);
   if (!is_float(type)) return;
   const Bytes dx = numbers(type, level.total() * count);
-  Bytes share(dx.size()), there = noise(std::ssize(dx));
+  Bytes share(dx.size()), device_share = noise(std::ssize(dx));
   share_windows(type, dx.data(), count, level, windows, how, share.data());
-  CHECK_EQ(cuda::share_windows({}, type, dx.data(), count, level, windows, how, level.total(), there.data()),
+  CHECK_EQ(cuda::share_windows({}, type, dx.data(), count, level, windows, how, level.total(),
+                               device_share.data()),
            0);
-  CHECK(there == share);
+  CHECK(device_share == share);
 }
 
 }  // namespace
@@ -119,8 +120,8 @@ TEST(cuda_window, neighbours_are_those_of_the_cpu) {
   constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
   for (int turn = 0; turn < turns_of_one_thread(400); ++turn) {
     const std::int64_t far = draw(0, 9) == 0 ? kFar : draw(1, 4);
-    const std::int64_t apart = draw(0, 9) == 0 ? kFar : draw(1, 4);
-    check(draw(0, 30), draw(0, 9) == 0 ? 200 : 12, {draw(0, 3), draw(0, 3), far, apart});
+    const std::int64_t spacing = draw(0, 9) == 0 ? kFar : draw(1, 4);
+    check(draw(0, 30), draw(0, 9) == 0 ? 200 : 12, {draw(0, 3), draw(0, 3), far, spacing});
   }
   check(1, 5'000, {1, 1, 1, 1});
   check(3, 4, {300, 200, 1, 2});

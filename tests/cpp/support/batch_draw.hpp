@@ -49,12 +49,12 @@ struct Sources {
 };
 
 /// n rows of the sources, each a run of its own.
-struct Picked {
+struct Sample {
   Ints rows;
   std::vector<std::int32_t> of;
   Ranges records;
 
-  Picked(const Sources& sources, std::int64_t n) : of(z(n)), records(z(n)) {
+  Sample(const Sources& sources, std::int64_t n) : of(z(n)), records(z(n)) {
     for (std::int64_t k = 0; k < n; ++k) rows.push_back(draw(-sources.total(), sources.total() - 1));
     CHECK(varlen::batch_records(sources.all.data(), static_cast<std::int64_t>(sources.all.size()),
                                 sources.starts.data(), rows.data(), n, 1, of.data(), records.data())

@@ -23,8 +23,8 @@ inline int& failures() {
   return count;
 }
 
-struct Registered {
-  Registered(const char* noun, const char* law, void (*run)()) {
+struct Registration {
+  Registration(const char* noun, const char* law, void (*run)()) {
     cases().push_back({std::string(noun) + "." + law, run});
   }
 };
@@ -45,10 +45,10 @@ inline int run_all(const char* filter) {
   int ran = 0;
   for (const Case& test : cases()) {
     if (filter != nullptr && !test.name.starts_with(filter)) continue;
-    const int before = failures();
+    const int n_before = failures();
     test.run();
     ++ran;
-    std::cout << (failures() == before ? "ok   " : "FAIL ") << test.name << "\n";
+    std::cout << (failures() == n_before ? "ok   " : "FAIL ") << test.name << "\n";
   }
   std::cout << ran << " tests, " << failures() << " failed checks\n";
   return ran > 0 && failures() == 0 ? 0 : 1;
@@ -56,9 +56,9 @@ inline int run_all(const char* filter) {
 
 }  // namespace varlen::test
 
-#define TEST(noun, law)                                                                 \
-  static void noun##_##law();                                                           \
-  static const varlen::test::Registered noun##_##law##_case(#noun, #law, noun##_##law); \
+#define TEST(noun, law)                                                                   \
+  static void noun##_##law();                                                             \
+  static const varlen::test::Registration noun##_##law##_case(#noun, #law, noun##_##law); \
   static void noun##_##law()
 #define CHECK(condition) \
   if (!(condition)) varlen::test::fail(__FILE__, __LINE__, "CHECK(" #condition ")")

@@ -72,13 +72,13 @@ inline Lists lists_of(const Joint& joint) {
   return out;
 }
 
-/// A joint of so many levels with a key at each dim, "k0" to "kD". `checked`: its levels are Levels.
+/// A joint of so many levels with a key at each dim, "k0" to "kD". `with_levels`: its levels are Levels.
 struct DrawnJoint {
   std::vector<std::shared_ptr<Ints>> ends;
   Joint joint;
 
-  explicit DrawnJoint(int depth, std::int64_t rows, std::int64_t longest, bool checked)
-      : DrawnJoint(draw_data(depth, rows, longest, checked)) {}
+  explicit DrawnJoint(int depth, std::int64_t rows, std::int64_t longest, bool with_levels)
+      : DrawnJoint(draw_data(depth, rows, longest, with_levels)) {}
 
  private:
   struct Parts {
@@ -87,7 +87,7 @@ struct DrawnJoint {
   };
   explicit DrawnJoint(Parts parts) : ends(std::move(parts.ends)), joint(Joint::make(std::move(parts.data))) {}
 
-  static Parts draw_data(int depth, std::int64_t rows, std::int64_t longest, bool checked) {
+  static Parts draw_data(int depth, std::int64_t rows, std::int64_t longest, bool with_levels) {
     Parts parts{{}, std::make_shared<JointData>()};
     std::int64_t count = rows;
     for (int d = 0; d <= depth; ++d) {
@@ -99,7 +99,7 @@ struct DrawnJoint {
       auto& level = parts.ends.emplace_back(std::make_shared<Ints>(z(count)));
       std::int64_t sum = 0;
       for (auto& end : *level) end = sum += draw(0, 3) == 0 ? 0 : draw(0, longest);
-      if (checked) {
+      if (with_levels) {
         parts.data->add_level(Level::from_bounds(level->data(), count));
       } else {
         parts.data->add_bounds({level->data(), count}, level);

@@ -10,7 +10,7 @@
 
 namespace varlen::test {
 
-struct Drawn {
+struct RandomLevel {
   std::vector<std::int64_t> ends;
   std::int64_t longest = 0;
 
@@ -18,11 +18,11 @@ struct Drawn {
 };
 
 /// So many sequences of at most so many rows.
-inline Drawn drawn(std::int64_t count, std::int64_t most) {
-  Drawn result;
+inline RandomLevel draw_level(std::int64_t count, std::int64_t max_length) {
+  RandomLevel result;
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t length = draw(0, most);
+    const std::int64_t length = draw(0, max_length);
     result.longest = std::max(result.longest, length);
     result.ends.push_back(total += length);
   }

@@ -112,19 +112,19 @@ inline void plain(const Segment* segments, std::int64_t count, int axis, int dep
   const std::int64_t skip = how.cut == Side::left ? have - keep : 0;
   const std::int64_t gap = how.side == Side::left ? sizes[z(axis)] - keep : 0;
   for (std::int64_t slot = 0; slot < sizes[z(axis)]; ++slot) {
-    const bool there = slot >= gap && slot - gap < keep;
+    const bool exists = slot >= gap && slot - gap < keep;
     const auto [segment, row] =
-        there ? rows[z(skip + slot - gap)] : std::pair<const Segment*, std::int64_t>{};
+        exists ? rows[z(skip + slot - gap)] : std::pair<const Segment*, std::int64_t>{};
     if (axis + 1 == depth) {
-      const std::byte* from = there ? segment->values.data + row * segment->values.width : fill.data();
+      const std::byte* from = exists ? segment->values.data + row * segment->values.width : fill.data();
       out.insert(out.end(), from, from + fill.size());
-      mask.push_back(static_cast<std::byte>(there));
+      mask.push_back(static_cast<std::byte>(exists));
     } else {
-      const Segment inner = there ? Segment{segment->levels + 1,
-                                            segment->values,
-                                            {segment->levels[0].start(row), segment->levels[0].end(row)}}
-                                  : Segment{};
-      plain(&inner, there ? 1 : 0, axis + 1, depth, sizes, how, fill, out, mask);
+      const Segment inner = exists ? Segment{segment->levels + 1,
+                                             segment->values,
+                                             {segment->levels[0].start(row), segment->levels[0].end(row)}}
+                                   : Segment{};
+      plain(&inner, exists ? 1 : 0, axis + 1, depth, sizes, how, fill, out, mask);
     }
   }
 }
@@ -177,7 +177,7 @@ struct Place {
   Bytes bytes;
   explicit Place(std::int64_t n) : bytes(z(n + shift), std::byte{0xA5}) {}
   std::byte* data() { return bytes.data() + shift; }
-  Bytes taken() const { return {bytes.begin() + shift, bytes.end()}; }
+  Bytes contents() const { return {bytes.begin() + shift, bytes.end()}; }
 };
 
 }  // namespace varlen::test

@@ -204,7 +204,7 @@ class Dim {
   [[nodiscard]] Dim merge_with(const Dim& other) const;
 
  private:
-  [[nodiscard]] std::shared_ptr<const Bindings> known() const;
+  [[nodiscard]] std::shared_ptr<const Bindings> all_bindings() const;
 
   Expression expression_;
   std::shared_ptr<const Bindings> bindings_;

@@ -10,9 +10,9 @@ namespace {
 
 /// A row goes where the next kept one is to stand, and counts where it is one: no branch that could be
 /// guessed wrong. `matches` says whether it equals a token.
-template <class T, class IsErased>
+template <class T, class Predicate>
 std::int64_t erase_where(const T* values, Offsets level, EraseProgress from, T* out, std::int64_t* ends,
-                         IsErased matches) noexcept {
+                         Predicate matches) noexcept {
   std::int64_t rows_kept = from.rows_kept;
   std::int64_t row = from.row;
   for (std::int64_t i = from.sequence; i < level.count; ++i) {

@@ -39,7 +39,7 @@ class Parser {
     bool has_metadata = false;
     do {
       json_.space();
-      const char* place = json_.here();
+      const char* place = json_.cursor();
       std::string_view name;
       if (!json_.string(name) || !json_.colon()) return false;
       if (name == "__metadata__") {
@@ -60,7 +60,7 @@ class Parser {
       if (tables_.pair_count == tables_.pair_room) return !(full_ = true);
       HeaderPair& pair = tables_.pairs[tables_.pair_count++];
       json_.space();
-      pair.place = static_cast<std::uint32_t>(json_.position(json_.here()));
+      pair.place = static_cast<std::uint32_t>(json_.position(json_.cursor()));
       if (!json_.string(pair.key) || !json_.colon() || !json_.string(pair.value)) return false;
     } while (json_.comma());
     return json_.list_end('}');
@@ -75,7 +75,7 @@ class Parser {
     if (!json_.close('}')) {
       do {
         json_.space();
-        const char* key = json_.here();
+        const char* key = json_.cursor();
         unsigned field = 0;
         if (!field_name(field)) return false;
         if ((fields & field) != 0) return json_.fail(Fault::duplicate_field, key);
@@ -97,7 +97,7 @@ class Parser {
       json_.space();
       return true;
     }
-    const char* place = json_.here();
+    const char* place = json_.cursor();
     std::string_view name;
     if (!json_.string(name)) return false;
     field = name == "dtype" ? kDtype : name == "shape" ? kShape : name == "data_offsets" ? kOffsets : 0;
@@ -105,7 +105,7 @@ class Parser {
   }
 
   bool dtype(Tag& tag) noexcept {
-    const char* place = json_.here();
+    const char* place = json_.cursor();
     std::string_view name;
     if (!json_.string(name)) return false;
     for (std::size_t i = 0; i < kTags.size(); ++i) {
@@ -120,7 +120,7 @@ class Parser {
   }
 
   bool shape(HeaderEntry& out) noexcept {
-    const char* place = json_.here();
+    const char* place = json_.cursor();
     if (!json_.open('[', Fault::expected_array)) return false;
     out.dims = static_cast<std::uint32_t>(tables_.dim_count);
     if (json_.close(']')) return true;

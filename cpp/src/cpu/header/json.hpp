@@ -24,7 +24,7 @@ class Scanner {
       : base_(text), p_(text), end_(text + size), scratch_(scratch) {}
 
   [[nodiscard]] Status status() const noexcept { return status_; }
-  [[nodiscard]] const char* here() const noexcept { return p_; }
+  [[nodiscard]] const char* cursor() const noexcept { return p_; }
   [[nodiscard]] std::int64_t position(const char* place) const noexcept { return place - base_; }
 
   bool utf8() noexcept {
@@ -34,7 +34,7 @@ class Scanner {
 
   bool finish() noexcept {
     space();
-    return p_ == end_ || fail(Fault::trailing, p_);
+    return p_ == end_ || fail(Fault::trailing_text, p_);
   }
 
   bool fail(Fault fault, const char* place) noexcept {
@@ -47,7 +47,7 @@ class Scanner {
   }
 
   bool open(char c, Fault fault) noexcept {
-    if (p_ == end_) return fail(Fault::unfinished, p_);
+    if (p_ == end_) return fail(Fault::unexpected_end, p_);
     if (*p_ != c) return fail(fault, p_);
     ++p_;
     return true;
@@ -55,9 +55,9 @@ class Scanner {
 
   bool close(char c) noexcept {
     space();
-    const bool here = p_ < end_ && *p_ == c;
-    p_ += here;
-    return here;
+    const bool matches = p_ < end_ && *p_ == c;
+    p_ += matches;
+    return matches;
   }
 
   bool comma() noexcept { return close(','); }
@@ -65,13 +65,13 @@ class Scanner {
   /// Steps over exactly this text where it is next: the short way through what writers write.
   template <std::size_t N>
   bool literal(const char (&expected)[N]) noexcept {
-    const bool here =
+    const bool matches =
         end_ - p_ >= static_cast<std::ptrdiff_t>(N - 1) && std::memcmp(p_, expected, N - 1) == 0;
-    p_ += here ? N - 1 : 0;
-    return here;
+    p_ += matches ? N - 1 : 0;
+    return matches;
   }
 
-  bool list_fault() noexcept { return fail(p_ == end_ ? Fault::unfinished : Fault::expected_comma, p_); }
+  bool list_fault() noexcept { return fail(p_ == end_ ? Fault::unexpected_end : Fault::expected_comma, p_); }
 
   bool list_end(char c) noexcept { return close(c) || list_fault(); }
 
@@ -93,7 +93,7 @@ class Scanner {
     }
     char* start = scratch_;
     for (;;) {
-      if (p_ == end_) return fail(Fault::unfinished, p_);
+      if (p_ == end_) return fail(Fault::unexpected_end, p_);
       if (*p_ != '"' && *p_ != '\\') return fail(Fault::control, p_);
       std::memcpy(scratch_, begin, static_cast<std::size_t>(p_ - begin));
       scratch_ += p_ - begin;
@@ -116,7 +116,7 @@ class Scanner {
       ++p_;
     }
     if (p_ == place) {
-      if (p_ == end_) return fail(Fault::unfinished, p_);
+      if (p_ == end_) return fail(Fault::unexpected_end, p_);
       return fail(*p_ == '-' ? Fault::negative : Fault::expected_number, place);
     }
     if (*place == '0' && p_ - place > 1) return fail(Fault::leading_zero, place);
@@ -146,7 +146,7 @@ class Scanner {
 
   bool escape() noexcept {
     const char* place = p_++;
-    if (p_ == end_) return fail(Fault::unfinished, p_);
+    if (p_ == end_) return fail(Fault::unexpected_end, p_);
     constexpr std::string_view kFrom = "\"\\/bfnrt";
     constexpr std::string_view kTo = "\"\\/\b\f\n\r\t";
     const char c = *p_++;

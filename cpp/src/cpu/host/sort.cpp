@@ -12,7 +12,7 @@ using cuda::Stream;
 namespace {
 
 SortRoom room_of(const SortJob& job) noexcept {
-  return sort_room(job, std::min(job.most, job.longest));
+  return sort_room(job, std::min(job.limit, job.longest));
 }
 
 /// What unique_find leaves for unique_take, in front of its scratch.

@@ -46,11 +46,11 @@ VARLEN_AVX2 WideScan scan(const T* lengths, std::int64_t n, std::uint64_t start,
     // Only this addition waits for the step before.
     sum = _mm256_add_epi64(sum, _mm256_permute4x64_epi64(sums, 0xFF));
   }
-  const Lanes all(bits), most(longest), least(shortest), total(sum);
-  WideScan out{total.data[0], 0, 0, static_cast<std::int64_t>(least.data[0])};
+  const Lanes all(bits), longest_lanes(longest), shortest_lanes(shortest), total(sum);
+  WideScan out{total.data[0], 0, 0, static_cast<std::int64_t>(shortest_lanes.data[0])};
   for (int lane = 0; lane < 4; ++lane) {
-    const auto high = static_cast<std::int64_t>(most.data[lane]);
-    const auto deep = static_cast<std::int64_t>(least.data[lane]);
+    const auto high = static_cast<std::int64_t>(longest_lanes.data[lane]);
+    const auto deep = static_cast<std::int64_t>(shortest_lanes.data[lane]);
     out.bits |= all.data[lane];
     out.longest = out.longest < high ? high : out.longest;
     out.shortest = deep < out.shortest ? deep : out.shortest;

@@ -57,7 +57,7 @@ Status pack_check_sizes(const std::int64_t* size_at_t, std::int64_t steps, const
   std::int64_t size = columns;
   for (std::int64_t t = 0; t < steps; ++t) {
     while (size > 0 && lengths[size - 1] <= t) --size;
-    if (size_at_t[t] != size) return {Code::miscounted, t, size};
+    if (size_at_t[t] != size) return {Code::count_mismatch, t, size};
   }
   return {};
 }
@@ -76,7 +76,7 @@ Status pack_check_indices(const std::int64_t* indices, std::int64_t columns, std
 Status pack_check_level(Offsets level, const std::int64_t* lengths, const std::int64_t* indices) noexcept {
   for (std::int64_t k = 0; k < level.count; ++k) {
     const std::int64_t length = level.length(indices[k]);
-    if (lengths[k] != length) return {Code::miscounted, k, length};
+    if (lengths[k] != length) return {Code::count_mismatch, k, length};
   }
   return {};
 }

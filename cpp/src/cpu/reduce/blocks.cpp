@@ -6,11 +6,11 @@
 namespace varlen {
 
 Status reduce_blocks_check(Offsets groups, Offsets blocks) noexcept {
-  if (groups.count != blocks.count) return {Code::miscounted, groups.count, blocks.count};
+  if (groups.count != blocks.count) return {Code::count_mismatch, groups.count, blocks.count};
   for (std::int64_t k = 0; k < groups.count; ++k) {
     const std::int64_t rows = groups.length(k);
     const std::int64_t size = blocks.length(k);
-    if (size == 0 ? rows != 0 : rows % size != 0) return {Code::miscounted, k, rows};
+    if (size == 0 ? rows != 0 : rows % size != 0) return {Code::count_mismatch, k, rows};
   }
   return {};
 }

@@ -87,7 +87,7 @@ void reduce_back(const ReduceBackJob& job, std::byte* weights, std::byte* out) n
     weigh_gradients(job, reinterpret_cast<float*>(weights));
   }
   SequenceJob rows;
-  rows.op = job.op == Reduce::norm        ? SequenceOp::weighed
+  rows.op = job.op == Reduce::norm        ? SequenceOp::weighed_rows
             : job.op == Reduce::logsumexp ? SequenceOp::weighed_softmax
                                           : SequenceOp::weighed_centred;
   rows.level = job.level;

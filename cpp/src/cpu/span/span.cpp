@@ -46,7 +46,7 @@ void span_draw(Draw draw, Dice dice, const std::int64_t* rooms, const std::int64
     }
     std::int64_t begin = 0;
     if (draw == Draw::to_end) begin = length - room;
-    if (draw == Draw::random || draw == Draw::balanced) {
+    if (draw == Draw::random || draw == Draw::balanced_random) {
       const std::uint64_t bits = mix(state + (static_cast<std::uint64_t>(counters[i]) + 1) * kGolden);
       begin =
           draw == Draw::random ? scale(bits, length - room + 1) : scale(bits, length + room - 1) - room + 1;

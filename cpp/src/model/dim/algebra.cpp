@@ -294,8 +294,8 @@ Node* Session::canonical(Base* base) {
   Node* own = lone(base);
   if (own->epoch.load(std::memory_order_acquire) == now()) return own->canon.load(std::memory_order_relaxed);
   Node* result = own;
-  if (base->same != nullptr) {
-    result = canonical(base->same);
+  if (base->alias != nullptr) {
+    result = canonical(base->alias);
   } else if (base->sort != Base::Sort::name) {
     Node* left = canonical(base->of);
     Node* right = canonical(base->by);

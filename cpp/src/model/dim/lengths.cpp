@@ -79,7 +79,7 @@ class Evaluation {
       : count_(count), names_(names) {}
 
   const Value& of(const Node* x) {
-    if (const auto known = memo_.find(x); known != memo_.end()) return known->second;
+    if (const auto hit = memo_.find(x); hit != memo_.end()) return hit->second;
     Value sum;
     for (const Run& run : *x) {
       Value term{true, run.times, {}};
@@ -260,14 +260,14 @@ void needed_by(const Node* x, const BindingsRef& bindings, std::vector<const Bas
 void Expression::unite(const Expression& a, const Expression& b, const BindingsRef& lengths) {
   std::shared_ptr<const Bindings> previous;  // goes with the table unlocked
   Session session;
-  Session::Knowledge known{{}, lengths};
+  Session::Knowledge knowledge{{}, lengths};
   if (lengths != nullptr) {
-    for (const auto& binding : *lengths) known.bound.push_back(dims::lone_base(binding->name.element()));
+    for (const auto& binding : *lengths) knowledge.bound.push_back(dims::lone_base(binding->name.element()));
   }
-  session.unite(a.element_, b.element_, known);
+  session.unite(a.element_, b.element_, knowledge);
   for (const Expression& side : {std::cref(a), std::cref(b)}) {
     Base* base = dims::lone_base(side.element_);
-    if (base == nullptr || base->same == nullptr || lengths == nullptr) continue;
+    if (base == nullptr || base->alias == nullptr || lengths == nullptr) continue;
     if (base->lengths != lengths) {
       previous = std::exchange(base->lengths, lengths);
       dims::begin_epoch();  // what was worked out of the former ones is out of date
@@ -361,7 +361,7 @@ Dim Dim::scalar(const Expression& name, std::int64_t length) {
 }
 
 /// Its own bindings, and for names that were declared the same as something what that was bound to then.
-std::shared_ptr<const Bindings> Dim::known() const {
+std::shared_ptr<const Bindings> Dim::all_bindings() const {
   const Node* element = expression_.element();
   if (expression_.normal_form().element() == element) return bindings_;
   std::vector<Base*> names;
@@ -371,7 +371,7 @@ std::shared_ptr<const Bindings> Dim::known() const {
     const Session session;
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (names[k]->lengths != nullptr) rest.push_back(names[k]->lengths);
-      if (names[k]->same != nullptr) dims::names_of(names[k]->same, names);
+      if (names[k]->alias != nullptr) dims::names_of(names[k]->alias, names);
     }
   }
   BindingsRef all = bindings_;
@@ -380,19 +380,19 @@ std::shared_ptr<const Bindings> Dim::known() const {
 }
 
 Dim Dim::operator+(const Dim& other) const {
-  return Dim(expression_ + other.expression_, merge(known(), other.known()));
+  return Dim(expression_ + other.expression_, merge(all_bindings(), other.all_bindings()));
 }
 Dim Dim::operator-(const Dim& other) const {
-  return Dim(expression_ - other.expression_, merge(known(), other.known()));
+  return Dim(expression_ - other.expression_, merge(all_bindings(), other.all_bindings()));
 }
 Dim Dim::operator*(const Dim& other) const {
-  return Dim(expression_ * other.expression_, merge(known(), other.known()));
+  return Dim(expression_ * other.expression_, merge(all_bindings(), other.all_bindings()));
 }
 Dim Dim::operator-() const {
-  return Dim(-expression_, known());
+  return Dim(-expression_, all_bindings());
 }
 Dim Dim::divide(Division how, const Dim& divisor) const {
-  return Dim(expression_.divide(how, divisor.expression_), merge(known(), divisor.known()));
+  return Dim(expression_.divide(how, divisor.expression_), merge(all_bindings(), divisor.all_bindings()));
 }
 
 void Dim::declare_same_as(const Dim& other) const {
@@ -405,15 +405,15 @@ void Dim::declare_same_as(const Dim& other) const {
   const bool is_mine = is_given(*this);
   const bool is_others = is_given(other);
   if (is_mine && is_others) check_same_lengths(*this, other);
-  const BindingsRef mine = known();
-  const BindingsRef others = other.known();
+  const BindingsRef mine = all_bindings();
+  const BindingsRef others = other.all_bindings();
   const bool is_mine_first = is_mine && !is_others;
   Expression::unite(expression_, other.expression_,
                     is_mine_first ? merge(mine, others, false) : merge(others, mine, false));
 }
 
 Dim Dim::part(const Expression& expression) const {
-  return Dim(expression, known());
+  return Dim(expression, all_bindings());
 }
 
 Dim Dim::merge_with(const Dim& other) const {
@@ -422,14 +422,14 @@ Dim Dim::merge_with(const Dim& other) const {
 
 bool Dim::is_defined() const {
   if (expression_.is_static()) return true;
-  const BindingsRef bindings = known();
+  const BindingsRef bindings = all_bindings();
   if (whole_binding(expression_.normal_form().element(), bindings) != nullptr) return true;
   if (unknown_in(expression_.normal_form().element(), bindings) == nullptr) return true;
   return unknown_in(expression_.element(), bindings) == nullptr;
 }
 
 DimValues Dim::values() const {
-  const BindingsRef bindings = known();
+  const BindingsRef bindings = all_bindings();
   const Expression normal = expression_.normal_form();
   const Node* element = normal.element();
   if (const Binding* match = whole_binding(element, bindings); match != nullptr) return bound_values(*match);
@@ -448,7 +448,7 @@ DimValues Dim::values() const {
   for (const Base* base : names) {
     bases.push_back(binding_of(bindings, base));
     for (const Dim& dim : bases.back()->over) {
-      const auto has_name = [&](const Dim& known) { return known.expression() == dim.expression(); };
+      const auto has_name = [&](const Dim& candidate) { return candidate.expression() == dim.expression(); };
       const auto entry = std::find_if(result.over.begin(), result.over.end(), has_name);
       if (entry == result.over.end()) {
         result.over.push_back(dim);

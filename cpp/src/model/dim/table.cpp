@@ -135,7 +135,7 @@ struct Table {
       Node* tail = runs[i].tail;
       ++runs[i].base->refs;
       tail->refs.fetch_add(1, std::memory_order_relaxed);
-      is_settled = is_settled && runs[i].base->same == nullptr && is_settled_now(tail) &&
+      is_settled = is_settled && runs[i].base->alias == nullptr && is_settled_now(tail) &&
                    is_settled_now(runs[i].base->of) && is_settled_now(runs[i].base->by);
     }
     node->canon.store(node, std::memory_order_relaxed);
@@ -283,7 +283,7 @@ void Session::sweep(std::vector<std::shared_ptr<const void>>& dead) {
       table.compounds.erase({base->sort, base->how, base->times, base->of, base->by});
     }
     if (base->lengths) dead.push_back(std::move(base->lengths));
-    for (Node* child : {base->of, base->by, base->same, base->origin.load()}) {
+    for (Node* child : {base->of, base->by, base->alias, base->origin.load()}) {
       if (child != nullptr) drop(child);
     }
     for (Node* child : base->keeps) drop(child);

@@ -89,8 +89,8 @@ struct Base {
   Node* by = nullptr;
 
   // Declared the same.
-  Node* same = nullptr;
-  std::shared_ptr<const Bindings> lengths;  ///< those of `same` at the time
+  Node* alias = nullptr;
+  std::shared_ptr<const Bindings> lengths;  ///< those of `alias` at the time
   std::atomic<Node*> origin{nullptr};       ///< the quotient that a name was made for
   std::vector<Node*> keeps;
 };

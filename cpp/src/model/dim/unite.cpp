@@ -84,13 +84,13 @@ std::int64_t Session::key_of(const Node* x) const {
 void Session::stand_for(Base* base, Node* value, const Knowledge& knowledge) {
   keep(value);
   keep(lone(base));  // a quotient is found again by what it is of, if nobody holds it now
-  base->same = value;
+  base->alias = value;
   base->lengths = knowledge.lengths;
   begin_epoch();
 }
 
 void Session::forget(Base* base) {
-  drop(std::exchange(base->same, nullptr));
+  drop(std::exchange(base->alias, nullptr));
   drop(lone(base));
   base->lengths = nullptr;  // who declares holds them
   begin_epoch();
