@@ -51,8 +51,8 @@ TEST(expand, repeats_rows_and_writes_nothing_else) {
 TEST(expand, rows_of_a_line_or_two_cross_blocks_threads_and_empty_sequences) {
   varlen::set_num_threads(3);
   for (const std::int64_t width : {31, 32, 33, 63, 64, 65, 127, 128, 129}) {
-    for (const std::int64_t max_length :
-         {0, 1, 9, 700}) {  // rows of a block come from one sequence, and from all
+    // Rows of a block come from one sequence, and from all.
+    for (const std::int64_t max_length : {0, 1, 9, 700}) {
       for (const std::int64_t count : {1, 255, max_length == 700 ? 12 : 6000}) {
         for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, max_length, shift), 0);
       }
