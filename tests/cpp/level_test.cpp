@@ -113,9 +113,9 @@ TEST(level, refuses_what_is_no_level_and_says_where) {
                 [&] { return Level::from_offsets(late.data(), 2); });
   check_refused(Fault::value, "offsets: offsets need at least one entry, the leading 0",
                 [] { return Level::from_offsets(nullptr, 0); });
-  const Ints negative{-1};
+  const Ints negative_end{-1};
   check_refused(Fault::value, "bounds: row 0 ends at -1, before the row in front of it",
-                [&] { return Level::from_bounds(negative.data(), 1); });
+                [&] { return Level::from_bounds(negative_end.data(), 1); });
   const Ints wrong_order{0, 2, 1};
   check_refused(Fault::value, "row_ids: row ids must not decrease, but position 2 holds 1",
                 [&] { return Level::from_row_ids(wrong_order.data(), 3); });
