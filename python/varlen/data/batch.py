@@ -23,9 +23,8 @@ __all__ = ["Batch"]
 class Batch(DeviceMethods, dict[str, ArrayT]):
     """A dict of the arrays of a batch, with methods that move it to a device.
 
-    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays,
-    or tensors. Batches of samples may have both, and lists: then the tensors are what goes to a device, and
-    what is pinned.
+    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays, or
+    tensors. Batches of samples may mix both with lists; then only the tensors are moved and pinned.
 
     Examples
     --------

@@ -18,8 +18,8 @@ _MOST_SLACK = 1000
 class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
     """Named buffers for `out=`: allocated on first use, enlarged when needed, otherwise reused.
 
-    Memory that is used again is several times faster to fill than new memory. A batch in buffers is
-    valid until the next one is made in them.
+    Reused memory is several times faster to fill than new memory. A batch in buffers is valid until the next
+    one is made in them.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def document_mask(document_ids: RowsLike, causal: bool = True) -> Callable[..., 
     Returns
     -------
     callable
-        Of (batch, head, query, key), for `torch.nn.attention.flex_attention.create_block_mask`.
+        A function of (batch, head, query, key), for `torch.nn.attention.flex_attention.create_block_mask`.
 
     Raises
     ------

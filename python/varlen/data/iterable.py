@@ -36,13 +36,14 @@ __all__ = ["IterableDataset"]
 class IterableDataset(Epoch[ArrayT]):
     """Batches of a dataset as a torch IterableDataset, for `DataLoader(..., batch_size=None)`.
 
-    The worker processes of a loader share the batches out, so that each comes once, in the order of the
-    sampler whatever their number. Each pass is of the next epoch, with another order and other windows,
-    unless `set_epoch` says which; workers that live on agree. Processes that train together get their shares
-    as of any sampler.
+    The worker processes of a loader share the batches, so that each comes once, in the sampler's order, for
+    any number of workers. Each pass is the next epoch, with another order and other windows, unless
+    `set_epoch` names one; persistent workers follow. Processes that train together get their shares as with
+    any sampler.
 
-    torchdata's StatefulDataLoader keeps its state, with as many workers. With another DataLoader
-    `state_dict(batches=...)` says where the loop is, and any number of workers goes on from there.
+    torchdata's StatefulDataLoader keeps its state, for the same number of workers. With another DataLoader,
+    pass the number of batches that your loop has consumed to `state_dict(batches=...)`; any number of workers
+    can resume from that.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ class IterableDataset(Epoch[ArrayT]):
         Returns
         -------
         dict
-            Of numbers, texts and lists, for `load_state_dict`.
+            A dict of numbers, texts and lists, for `load_state_dict`.
 
         Raises
         ------

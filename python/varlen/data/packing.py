@@ -51,7 +51,7 @@ def pack(
 ) -> Batch[Any]:
     """Pack sequences into rows of `size` tokens, with the keys that attention needs.
 
-    The block holds every token once. The rest of a row is padding, and counts as a sequence of its own:
+    The block holds every token once. The rest of a row is padding, which counts as a separate sequence:
     attention neither enters nor leaves it.
 
     Parameters

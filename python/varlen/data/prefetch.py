@@ -125,8 +125,8 @@ class _SharedState(Generic[Item, Result]):
 class Prefetcher(Iterator[Result], Generic[Item, Result]):
     """An iterator that makes batches ahead of the loop, in order.
 
-    The buffers of a batch are filled again once nobody holds it, nor an array or a tensor of it. A loop that
-    lets go of each batch goes round with depth + 2 sets of them; what it keeps stays as it is.
+    The buffers of a batch are reused once you drop it and its arrays and tensors; batches you keep are never
+    overwritten. A loop that drops each batch needs depth + 2 sets of buffers.
 
     The core releases the GIL while it fills buffers, so threads of this process can do the work of worker
     processes, and nothing is sent between processes. An error in `make` or in `items` is raised in place of

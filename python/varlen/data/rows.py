@@ -69,7 +69,7 @@ class Rows:
         Returns
         -------
         list of str
-            In the order of the files.
+            The names, in the order of the files.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class Rows:
         Returns
         -------
         numpy.ndarray
-            int64 (rows,), read-only, and kept: the next call gives the same array.
+            int64 (rows,), read-only, and kept: the next call returns the same array.
 
         Raises
         ------
@@ -351,7 +351,7 @@ class Rows:
         return places
 
     def rows_of(self, ids: RowsLike) -> Ints:
-        """The row of each id, where the rows have ids (`row_ids=` when they were written).
+        """The row of each id, if the rows were written with `row_ids=`.
 
         Parameters
         ----------

@@ -49,12 +49,12 @@ class OrderKeywords(TypedDict, total=False):
 class Sampler:
     """Base class of the batch samplers: seed and epoch, ranks, state, and the number of batches.
 
-    The batches of an epoch depend on seed and epoch alone, so every process works out the same ones. Each
-    step takes `num_replicas` of them, one for each rank; with `shuffle`, batches of about as many tokens, so
-    that no rank waits for the others.
+    The batches of an epoch depend only on seed and epoch, so every process computes the same ones. Each step
+    takes `num_replicas` of them, one for each rank. With `shuffle`, the batches of a step hold about the same
+    number of tokens, so that no rank waits for the others.
 
-    Accelerate's `prepare` of a DataLoader deals batches out to ranks by itself: give the sampler
-    `num_replicas=1` there. Lightning's Trainer leaves a sampler alone with `use_distributed_sampler=False`.
+    Accelerate's `prepare` divides the batches of a DataLoader among ranks itself: give the sampler
+    `num_replicas=1` there. Lightning's Trainer does not touch a sampler if `use_distributed_sampler=False`.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Views(Batching):
         Returns
         -------
         Dataset
-            Of these rows. A view of a view is one over the same source.
+            A view of these rows. A view of a view refers to the same source.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Views(Batching):
         Returns
         -------
         Dataset
-            Of the rows for which all of these hold.
+            A view of the rows for which all conditions hold.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Views(Batching):
         Returns
         -------
         Dataset
-            Of the same rows.
+            A view of the same rows.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Views(Batching):
         Returns
         -------
         dict of str to Dataset
-            In the order of the names; those of a key are sorted.
+            The views by name, in the order of `names`; the values of a key are sorted.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Views(Batching):
         Returns
         -------
         Dataset
-            Of all rows.
+            A view of all rows.
 
         Raises
         ------
@@ -278,7 +278,7 @@ class Views(Batching):
         Returns
         -------
         Dataset
-            Of the same rows. `save` writes the key with the others.
+            A dataset of the same rows. `save` writes the key with the others.
 
         Raises
         ------
@@ -338,7 +338,7 @@ class Views(Batching):
         Returns
         -------
         Dataset
-            Of the new file. Integers have the dtype that holds those of all rows.
+            The dataset of the new file. Integers have the dtype that holds those of all rows.
 
         Raises
         ------

@@ -434,7 +434,7 @@ class Account:
         Returns
         -------
         Balance
-            To be added to.
+            The balance, to add to.
 
         Examples
         --------
@@ -601,7 +601,7 @@ class Account:
         Returns
         -------
         Account
-            With the same source and reasons.
+            An account with the same source and reasons.
 
         Examples
         --------
@@ -640,7 +640,7 @@ class Account:
         Returns
         -------
         str
-            What `from_text` reads.
+            JSON for `from_text`.
 
         Examples
         --------
@@ -661,7 +661,7 @@ class Account:
         Returns
         -------
         Account
-            The same.
+            The account.
 
         Raises
         ------
@@ -693,7 +693,7 @@ class Account:
         Returns
         -------
         Account
-            The same.
+            The account.
 
         Raises
         ------

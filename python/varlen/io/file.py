@@ -603,7 +603,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     Returns
     -------
     File
-        Shared with all who have this file open.
+        The handle, shared by all who have this file open.
 
     Raises
     ------

@@ -164,8 +164,8 @@ class SchemaColumn:
 class Schema(Mapping[str, SchemaColumn]):
     """The declared columns of a data set, in order.
 
-    A writer, `build` and ``varlen convert`` that are given one enforce it: columns that are missing or new,
-    of another kind, nesting or dtype, and nulls where none may be, are errors. The file keeps it.
+    A writer, `build` and ``varlen convert`` enforce the schema that you pass: missing or new columns, another
+    kind, nesting or dtype, and forbidden nulls are errors. The file stores it.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Returns
         -------
         Schema
-            Words are codes, where nothing else was declared, and nothing says that there are no nulls.
+            The schema. Words count as codes unless declared otherwise, and nulls are allowed.
 
         Raises
         ------
@@ -309,7 +309,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Returns
         -------
         Schema
-            Of these columns, in their order.
+            The schema, with the columns in their order.
 
         Raises
         ------
@@ -335,7 +335,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Returns
         -------
         str
-            What `from_toml` reads.
+            TOML for `from_toml`.
 
         Examples
         --------
@@ -380,7 +380,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Returns
         -------
         Schema
-            Strings are codes, unless `to_arrow` noted another kind.
+            The schema. Strings are codes, unless `to_arrow` noted another kind.
 
         Raises
         ------
@@ -405,7 +405,8 @@ class Schema(Mapping[str, SchemaColumn]):
         Returns
         -------
         pyarrow.Schema
-            Large lists, a level each, of numbers, times or large strings; fixed dims are lists of fixed size.
+            The schema: a large list for each level, of numbers, times or large strings; fixed dims are lists
+            of fixed size.
 
         Examples
         --------

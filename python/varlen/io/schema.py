@@ -91,7 +91,7 @@ class Field:
         Returns
         -------
         str or None
-            None where nothing does.
+            The reason; None if there is none.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Field:
         Returns
         -------
         Field
-            With the dtype that holds both, and the vocabulary that goes on longer.
+            The field, with the dtype that holds both, and the longer vocabulary.
 
         Examples
         --------

@@ -22,7 +22,7 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     Returns
     -------
     Schema
-        The one that is kept there; what the keys are, where none is.
+        The stored schema; without one, a schema inferred from the keys.
 
     Raises
     ------

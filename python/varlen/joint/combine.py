@@ -59,7 +59,7 @@ class CombineMethods(JointState):
     def vstack(cls: type[Self], tensor_dicts: Iterable[Self]) -> Self:
         """Stack joint dicts as the rows of a new dim 0: the inverse of `J[i]`.
 
-        Values of keys that an integer index left behind come back as rows of dim 0, where all parts have
+        Keys that an integer index left with a single value become rows of dim 0 again, if all parts have
         them.
 
         Parameters
@@ -70,7 +70,7 @@ class CombineMethods(JointState):
         Returns
         -------
         JointNestedRaggedTensorDict
-            One row for each.
+            A joint dict with one row for each.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class CombineMethods(JointState):
         Returns
         -------
         JointNestedRaggedTensorDict
-            One row, which holds all rows of this one.
+            A joint dict of one row, which holds all rows of this one.
 
         Raises
         ------
@@ -148,9 +148,9 @@ class CombineMethods(JointState):
     def flatten(self: Self, dim: int = -1, *, fill_mode: str = "first") -> Self:
         """Merge the two deepest dims.
 
-        Keys at the deepest dim keep their values. A key one dim above it has one value for each of the
-        sequences that are merged: it goes into the first place of its sequence. A sequence without places has
-        no place for the value, and it is left out; where that is so for all of them, a warning says so.
+        Keys at the deepest dim keep their values. A key one dim above has one value for each merged sequence,
+        which moves to the first place of that sequence. The value of an empty sequence is left out; if all
+        are empty, a warning says so.
 
         Parameters
         ----------

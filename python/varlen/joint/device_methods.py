@@ -30,9 +30,9 @@ __all__ = ["JointArrays"]
 
 @adopt_methods
 class JointArrays(DeviceMethods, dict[str, Any]):
-    """The keys of a joint dict as tensors or arrays of CuPy, there or here: Ragged, or an array at dim 0.
+    """The keys of a joint dict as tensors or CuPy arrays on any device: Ragged, or an array at dim 0.
 
-    Levels are shared by all keys that lie under them. Made by `JointNestedRaggedTensorDict.to`.
+    Keys share their common levels. `JointNestedRaggedTensorDict.to` makes it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class JointArrays(DeviceMethods, dict[str, Any]):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the original class.
+            A joint dict of the original class.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class PlacedMethods(JointState):
         Returns
         -------
         JointNestedRaggedTensorDict or JointArrays
-            The joint dict itself for the CPU; else its keys as Ragged of tensors or of arrays of CuPy, times
+            The joint dict itself for the CPU; otherwise its keys as Ragged of tensors or CuPy arrays, times
             as int64.
 
         Raises
@@ -199,7 +199,7 @@ class PlacedMethods(JointState):
         Returns
         -------
         JointArrays
-            The keys as Ragged of them.
+            The keys as Ragged of tensors or CuPy arrays.
 
         Examples
         --------

@@ -34,8 +34,8 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 
-    A key of dim d has its values under levels 1 to d, and keys share the levels that they both lie under. All
-    keys have the same number of rows at dim 0.
+    The values of a key of dim d lie under levels 1 to d; keys share their common levels. All keys have the
+    same number of rows at dim 0.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:
         """Open and map a whole file; values are read when you use them.
 
-        The file may be deleted or replaced by `save` afterwards, not written into.
+        Afterwards you may delete the file, or replace it by `save`, but not write into it.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         Returns
         -------
         JointNestedRaggedTensorDict
-            Its rows.
+            The rows of the file.
 
         Examples
         --------

@@ -86,7 +86,7 @@ class KeyMethods(IndexMethods):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the same rows.
+            A joint dict of the same rows.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class KeyMethods(IndexMethods):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the same rows.
+            A joint dict of the same rows.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class KeyMethods(IndexMethods):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the same rows.
+            A joint dict of the same rows.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class KeyMethods(IndexMethods):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the same rows; other keys share their values with this one.
+            A joint dict of the same rows; the other keys share their values with this one.
 
         Raises
         ------
@@ -272,7 +272,8 @@ class KeyMethods(IndexMethods):
         Returns
         -------
         dict of str to list
-            Strings where a key has a vocabulary; a single value where an index left the key behind.
+            The lists by key: strings if the key has a vocabulary, a single value if an index left the key
+            with one.
 
         Examples
         --------

@@ -155,9 +155,9 @@ class JointState:
     def tensors(self) -> dict[str, Array]:
         """The flat arrays as an editable dict: `dim{d}/{name}`, and `dim{d}/bounds` for each level.
 
-        From the first touch on the dict is what the object holds: arrays may be assigned, added and popped,
-        and every operation sees it. Keys that an integer index left behind are there as `dim-1/{name}`.
-        Arrays are plain and writable; those of a file are copies, made at the first touch.
+        From the first access on, the object works on this dict: you may assign, add and pop arrays, and every
+        operation sees it. A key that an integer index left with a single value is called `dim-1/{name}`.
+        Arrays are plain and writable; those of a file are copied at the first access.
 
         Returns
         -------
@@ -214,8 +214,8 @@ class JointState:
     def schema(self) -> dict[str, Any]:
         """The dtype of each key, under its bare name.
 
-        What was given to the constructor or inferred by it, in the form it had; NumPy dtypes for what came
-        from a file or out of an index.
+        The schema that the constructor was given or inferred, in its original form; NumPy dtypes for data
+        from a file or an index.
 
         Examples
         --------
@@ -273,12 +273,12 @@ class JointState:
         return min(dims, default=-1) + 1
 
     def keys(self) -> set[str]:
-        """The names of the keys, including those that an index left behind.
+        """The names of the keys, including those that an index left with a single value.
 
         Returns
         -------
         set of str
-            Without levels and masks.
+            The names, without levels and masks.
 
         Examples
         --------
@@ -299,7 +299,7 @@ class JointState:
         Returns
         -------
         set of str
-            Empty where there is none.
+            The names; empty if there are none.
 
         Examples
         --------

@@ -34,7 +34,7 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     Returns
     -------
     LoDTensor
-        Of the dtype of the data; int64 or float64 for lists of Python numbers.
+        The LoDTensor, of the dtype of the data; int64 or float64 for lists of Python numbers.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def create_random_int_lodtensor(
     Returns
     -------
     LoDTensor
-        int64 rows of shape `base_shape`, as many as the innermost lengths add up to.
+        The LoDTensor: int64 rows of shape `base_shape`, as many as the sum of the innermost lengths.
 
     Raises
     ------

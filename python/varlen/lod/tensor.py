@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class LoDTensor(Ragged[ArrayT]):
     """A `varlen.Ragged` with the members of Paddle's `LoDTensor`, at any depth.
 
-    It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Members that
-    give nested lists in Paddle give nested lists here; everything else is arrays, read-only.
+    Make one like a `varlen.Ragged`, by `create_lod_tensor`, or by one of its own constructors. Members that
+    return nested lists in Paddle return nested lists here; all others return read-only arrays.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         LoDTensor
-            With a level for each list. The values are shared.
+            An LoDTensor with a level for each list. The values are shared.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         LoDTensor
-            With a level for each list. The values are shared.
+            An LoDTensor with a level for each list. The values are shared.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         LoDTensor
-            With a level for each list. The values are shared.
+            An LoDTensor with a level for each list. The values are shared.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         list of list of int
-            One list for each level, of one number more than it has sequences.
+            A list for each level, with one number more than the level has sequences.
 
         Examples
         --------
@@ -252,7 +252,7 @@ class LoDTensor(Ragged[ArrayT]):
     def set_recursive_sequence_lengths(self, recursive_sequence_lengths: Any) -> None:
         """Give the same rows other levels, in place, from a list of lengths for each level.
 
-        Slices that were taken before keep the levels that they have.
+        Earlier slices keep their levels.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         bool
-            True where the innermost level has as many rows as the values.
+            True if the innermost level has as many rows as the values.
 
         Examples
         --------
@@ -363,7 +363,7 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         LoDTensor
-            With the levels from `level` on, each counted from 0 again. The values are shared.
+            An LoDTensor with the levels from `level` on, each counted from 0 again. The values are shared.
 
         Raises
         ------
@@ -402,9 +402,9 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         lengths : list of list of int
-            Those of the levels from `level` on.
+            The lengths of the levels from `level` on.
         rows : tuple of int
-            The first row, and the row behind the last.
+            The first row, and the row after the last.
 
         Raises
         ------

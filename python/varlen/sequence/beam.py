@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 class Beam:
     """One step of a beam search: the hypotheses of each source, best first, and their history.
 
-    A beam never changes: `step` gives the next one, which remembers this one. Sources have as many
-    hypotheses as are possible, at most k. A hypothesis that has ended stays, with its score, for as long as
-    it is among the best.
+    A beam never changes: `step` returns the next one, which remembers this one. A source has as many
+    hypotheses as possible, at most k. An ended hypothesis stays, with its score, as long as it is among the
+    best.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Beam:
     def expand(self, log_probs: SequencesLike) -> Ragged[Any]:
         """The scores of every continuation, by source, hypothesis and token.
 
-        A hypothesis that has ended becomes itself alone. `step` keeps the best of these.
+        An ended hypothesis only continues as itself. `step` keeps the best of these.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class Beam:
         Returns
         -------
         Beam
-            `gather` brings states to its hypotheses.
+            The next beam; its `gather` reorders states to match.
 
         Raises
         ------
@@ -282,7 +282,8 @@ class Beam:
         Returns
         -------
         numpy.ndarray, torch.Tensor, Ragged or tuple
-            Of the kind and dtype of `state`, with a row or a sequence for each hypothesis now: a copy.
+            The states, a copy of the kind and dtype of `state`, with a row or a sequence for each current
+            hypothesis.
 
         Raises
         ------

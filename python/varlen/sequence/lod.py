@@ -36,7 +36,7 @@ def lod_reset(x: SequencesLike, y: SequencesLike | None = None, target_lod: Any 
     Returns
     -------
     Ragged
-        Of the class of x where it is a Ragged.
+        The rows under the new levels; of the class of x if it is a Ragged.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     Returns
     -------
     Ragged
-        With one level more, and the rows of x, shared. Of the class of x where it is a Ragged.
+        The rows of x, shared, with one level more; of the class of x if it is a Ragged.
 
     Raises
     ------

@@ -47,8 +47,8 @@ def rnn(
 ) -> tuple[Any, Any]:
     """Run a recurrent cell over the sequences of a level, step by step, without padding.
 
-    A step takes element t of every sequence that is longer than t, the longest sequence first, so that the
-    states still needed are a prefix: nothing is masked, and no work is done for padding.
+    Step t takes element t of every sequence longer than t, the longest sequence first, so the states still
+    needed are a prefix. Nothing is masked, and no work goes into padding.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def rnn(
     Returns
     -------
     tuple
-        (outputs, last). Outputs are a Ragged that nests as the inputs, down to the level. Last is the state
-        after the last element of each sequence, in the original order: what it started with where a sequence
-        is empty. Above the outermost level it is an array, else a Ragged under the levels above: what the
-        next `rnn` runs over. With `is_train` ((outputs, last), backprop): backprop(d_outputs, d_last=None)
-        gives (d_inputs, d_init).
+        (outputs, last). `outputs` is a Ragged that nests as the inputs, down to the level. `last` is the
+        state after the last element of each sequence, in the original order; for an empty sequence, its
+        initial state. It is an array at the outermost level, otherwise a Ragged under the levels above, over
+        which the next `rnn` can run. With `is_train`, ((outputs, last), backprop): backprop(d_outputs,
+        d_last=None) returns (d_inputs, d_init).
 
     Raises
     ------

@@ -91,7 +91,7 @@ def split_lod_tensor(
 ) -> tuple[SameT, SameT]:
     """Split the sequences into those where a mask is True and those where it is False.
 
-    Moves whole sequences of `level`. The levels above stay, and hold the sequences that are left; Paddle's
+    It moves whole sequences of `level`. The levels above stay, and hold the remaining sequences; Paddle's
     `split_lod_tensor` drops them. Autograd follows; the gradient is `merge_lod_tensor` of two gradients.
 
     Parameters
@@ -106,7 +106,8 @@ def split_lod_tensor(
     Returns
     -------
     tuple of Ragged, numpy.ndarray or torch.Tensor
-        Two of the kind of `input`: where True, where False. `merge_lod_tensor` puts them together again.
+        Two of the kind of `input`: the sequences where the mask is True, and those where it is False.
+        `merge_lod_tensor` joins them again.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def merge_lod_tensor(
 ) -> SameT:
     """Join the two parts of `split_lod_tensor` again, in the original order.
 
-    What is below `level`, and the rows, may have changed meanwhile in any way. Autograd follows; the
+    The rows, and the levels below `level`, may have changed in any way in between. Autograd follows; the
     gradients are `split_lod_tensor` of one.
 
     Parameters

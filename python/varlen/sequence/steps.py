@@ -36,7 +36,7 @@ def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") ->
     Returns
     -------
     RankTable
-        To be shared by all inputs of these lengths. Empty sequences stand at its end.
+        A table to share among all inputs of these lengths. Empty sequences come last.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     Returns
     -------
     int
-        0 where there are no sequences.
+        The length; 0 if there are no sequences.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
 def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
     """The steps of an input: step t holds element t of every sequence longer than t, in rank order.
 
-    Where the ranked level is not the innermost an element is a whole sub-sequence, and a step a Ragged.
+    If the ranked level is not the innermost, an element is a whole sub-sequence, and a step is a Ragged.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
     Returns
     -------
     Packed
-        A list of steps, each a view. `concat_outputs` turns it round, and is its gradient.
+        A list of steps, each a view. `concat_outputs` is its inverse and its gradient.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def concat_outputs(
     Returns
     -------
     Ragged
-        Under the levels that the table keeps, with those of the steps below.
+        The sequences, under the levels that the table keeps, with those of the steps below.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def reorder(x: StateT, table: RankTable) -> StateT:
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        Of the kind and dtype of x. Autograd follows tensors.
+        The reordered items, of the kind and dtype of x. Autograd follows tensors.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        Of the kind and dtype of dY.
+        The gradient, of the kind and dtype of dY.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
 def init_memories(h0: StateT, table: RankTable) -> StateT:
     """The initial states of the sequences, in rank order: `reorder` of `h0`.
 
-    Paddle's loop over steps expects initial states in that order, and leaves it to the caller to sort them.
+    Paddle's loop over steps expects initial states in that order, and leaves the sorting to the caller.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def init_memories(h0: StateT, table: RankTable) -> StateT:
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        Of the kind and dtype of h0: the memory of step 0.
+        The memory of step 0, of the kind and dtype of h0.
 
     Raises
     ------
@@ -327,8 +327,8 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        Of the kind and dtype of `memory`, whose memory it shares: one row or sequence for each sequence that
-        is longer than t.
+        The rows or sequences of the sequences longer than t, of the kind and dtype of `memory`. They share
+        its memory.
 
     Raises
     ------
@@ -503,7 +503,7 @@ def lod_rank_table(x: Ragged[Any], level: int = 0) -> RankTable:
     Returns
     -------
     RankTable
-        Sequences that are equally long stand in their order.
+        A table; equally long sequences keep their order.
 
     Raises
     ------

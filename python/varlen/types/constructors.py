@@ -72,7 +72,7 @@ class Constructors(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Values are an array; of lists of tensors, a tensor on their device.
+            The Ragged, whose values are an array; for lists of tensors, a tensor on their device.
 
         Raises
         ------
@@ -116,7 +116,8 @@ class Constructors(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            As many levels as there are lengths; values of the kind and dtype of the block, without padding.
+            The sequences, with a level for each of `lengths`; values of the kind and dtype of the block,
+            without padding.
 
         Raises
         ------
@@ -149,7 +150,7 @@ class Constructors(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Of one level, over the values given.
+            A Ragged of one level, which shares the values.
 
         Raises
         ------
@@ -182,7 +183,7 @@ class Constructors(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Of one level, or as many as there are offsets, over the values given.
+            A Ragged with a level for each array of offsets, which shares the values.
 
         Raises
         ------
@@ -211,7 +212,7 @@ class Constructors(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Of one level; a tensor of values, which shares memory where the layout is jagged.
+            A Ragged of one level, whose values are a tensor; it shares memory if the layout is jagged.
 
         Raises
         ------
@@ -239,7 +240,7 @@ class Constructors(RaggedBase[ArrayT]):
         Returns
         -------
         torch.Tensor
-            (n, lengths, ...), which shares the values; autograd follows it.
+            A nested tensor (n, lengths, ...), which shares the values; autograd follows it.
 
         Raises
         ------

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class DeviceMethods:
     """Methods of the containers, which inherit them: the device of their values, and the way to another.
 
-    Levels and other counts stay on the host, where every call reads them. What a kernel needs of them goes to
-    a device at the first use there, and stays.
+    Levels and other counts stay on the host, where every call reads them. Whatever a kernel needs of them is
+    copied to the device at its first use there, and kept.
 
     Examples
     --------
@@ -125,8 +125,8 @@ class DeviceMethods:
     def pin_memory(self) -> Self:
         """Copy the values to pinned memory, which a device reads directly.
 
-        Copies from there to a device go faster, and beside what the host does (`non_blocking`). A DataLoader
-        with `pin_memory=True` calls it.
+        Copies from pinned memory to a device are faster, and may run while the host works on
+        (`non_blocking`). A DataLoader with `pin_memory=True` calls this method.
 
         Returns
         -------

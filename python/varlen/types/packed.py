@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     """Sequences side by side, step by step and without padding, for recurrent layers.
 
-    It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
-    sequence first: rows of an array, shared, or a Ragged of whole sub-sequences where the input nests deeper.
+    It is a list of steps. Step t holds element t of every sequence longer than t, the longest sequence first.
+    A step is a view of rows, or a Ragged of whole sub-sequences if the input nests deeper.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Packed
-            Of tensors, which are shared.
+            The same rows; the tensors are shared.
 
         Raises
         ------
@@ -348,7 +348,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Packed
-            Under the same table and levels.
+            The new values under the same table and levels.
 
         Raises
         ------
@@ -370,7 +370,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         list
-            Of each step its rows (size, ...), which are views, or a Ragged of its sub-sequences.
+            For each step its rows (size, ...), a view, or a Ragged of its sub-sequences.
 
         Examples
         --------
@@ -393,7 +393,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Ragged
-            Under the levels that they had before they were packed.
+            The sequences, under the levels that they had before packing.
 
         Examples
         --------
@@ -410,7 +410,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Padded
-            A block (steps, n, ...); the levels above are not in it.
+            A block (steps, n, ...), without the levels above.
 
         Raises
         ------
@@ -439,7 +439,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         torch.nn.utils.rnn.PackedSequence
-            Which shares the values.
+            The same rows; the values are shared.
 
         Raises
         ------
@@ -469,7 +469,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Packed
-            Equal to this one; the table and the levels, which cannot change, are shared.
+            An equal Packed; it shares the table and the levels, which cannot change.
 
         Examples
         --------

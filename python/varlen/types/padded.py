@@ -265,7 +265,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Padded
-            Filled with zeros behind the end of each column.
+            The block, filled with zeros after the end of each column.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Ragged
-            Of one level; values of the kind and dtype of the data, without padding.
+            A Ragged of one level; values of the kind and dtype of the data, without padding.
 
         Examples
         --------
@@ -370,7 +370,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         list of arrays or tensors
-            (length, ...) each, views of one array.
+            The sequences, (length, ...) each; all are views of one array.
 
         Examples
         --------
@@ -407,7 +407,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         torch.nn.utils.rnn.PackedSequence
-            Its rows share no memory with the data; autograd follows them.
+            The rows as a copy; autograd follows them.
 
         Raises
         ------
@@ -435,7 +435,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Padded
-            Of tensors.
+            The block, in the order of the sequence; its values are tensors.
 
         Raises
         ------
@@ -460,7 +460,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Returns
         -------
         Padded
-            Equal to this one; the small arrays, which cannot change, are shared.
+            An equal Padded; it shares the small arrays, which cannot change.
 
         Examples
         --------

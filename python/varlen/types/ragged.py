@@ -275,7 +275,7 @@ class Ragged(
         Returns
         -------
         (length, ...) array or tensor, or Ragged of a level fewer
-            Shares memory.
+            The sequence, which shares memory.
 
         Raises
         ------
@@ -392,8 +392,8 @@ class Ragged(
         Returns
         -------
         array or tensor, or a pair with the mask
-            (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch,
-            and gradients flow through it.
+            The rectangle: (n, width, *trailing), or (n, width, width of the next level, ..., *trailing).
+            Tensors give a tensor, and gradients flow through it.
 
         Raises
         ------
@@ -446,7 +446,7 @@ class Ragged(
         Returns
         -------
         Ragged
-            Equal to this one; levels, which cannot change, and a subclass's own attributes are shared.
+            An equal Ragged; it shares the levels, which cannot change, and a subclass's own attributes.
 
         Examples
         --------
@@ -509,7 +509,7 @@ class Ragged(
         Returns
         -------
         Ragged
-            Of the same levels; integers become floats.
+            The results, under the same levels; integers become floats.
 
         Examples
         --------
@@ -525,7 +525,7 @@ class Ragged(
         Returns
         -------
         Ragged
-            Of the same levels; integers become floats.
+            The results, under the same levels; integers become floats.
 
         Examples
         --------

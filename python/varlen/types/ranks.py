@@ -29,8 +29,8 @@ ORDERS = ("stable", "reversed", "torch")
 class RankTable:
     """Sequences ranked by length, the longest first: those that reach a step come first.
 
-    Rank k is sequence indices[k]. The permutation is data: nothing works it out anew. Several inputs of the
-    same lengths share one table, and all that is derived from it is worked out once.
+    Rank k is sequence indices[k]. The permutation is stored, never computed again. Several inputs of the same
+    lengths share one table, and anything derived from it is computed once.
 
     Parameters
     ----------

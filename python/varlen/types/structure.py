@@ -60,7 +60,7 @@ class Structure(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Of a level more, over the same values.
+            A Ragged with one more level, over the same values.
 
         Raises
         ------
@@ -94,8 +94,8 @@ class Structure(RaggedBase[ArrayT]):
     def drop_level(self, level: int = 0) -> Self:
         """Remove a level; its contents move to the level above. The inverse of `add_level`.
 
-        The outermost goes away; another one merges with the level above, whose sequences now hold directly
-        what lay in sequences of `level`.
+        The outermost level disappears. Any other merges with the level above, whose sequences then directly
+        hold the contents of the sequences of `level`.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Structure(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Of a level fewer, over the same values.
+            A Ragged with one level fewer, over the same values.
 
         Raises
         ------
@@ -141,7 +141,8 @@ class Structure(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged, or array or tensor
-            Shares the values. No ragged axis is left where the first is 0 and the last is ragged or behind.
+            The result, which shares the values. It is an array if no ragged axis is left: if the first axis
+            is 0, and the last is the last ragged one or after it.
 
         Raises
         ------
@@ -174,7 +175,7 @@ class Structure(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            Of the same levels. Shares the values.
+            A Ragged of the same levels, which shares the values.
 
         Raises
         ------

@@ -24,8 +24,8 @@ __all__ = ["DeviceLoader"]
 class DeviceLoader:
     """A loader that copies batches to a device, the next one while the loop works on the current one.
 
-    The next batch is copied and padded on a stream of its own before this one is given; the loop's stream
-    waits for the batch that it is given, and for nothing else. Batches are the loop's to keep.
+    The next batch is copied and padded on its own stream before the current one is returned. The loop's
+    stream waits only for the batch that it gets. The loop may keep batches.
 
     Parameters
     ----------

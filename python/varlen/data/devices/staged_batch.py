@@ -28,9 +28,9 @@ _PARTS = "dim1/part"
 class StagedBatch:
     """A batch in one block of host memory, ready to be copied to a device and padded there.
 
-    The block has the rows of all keys end to end, in the dtypes that they are stored in, and the ends of
-    their sequences. A worker of a DataLoader makes it; its parent pins it and takes it to the device. Made by
-    `Dataset.collator(device=...)`.
+    The block has the rows of all keys end to end, in their stored dtypes, and the ends of their sequences. A
+    DataLoader worker makes it; its parent process pins it and copies it to the device.
+    `Dataset.collator(device=...)` makes such batches.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class StagedBatch:
         Returns
         -------
         StagedBatch
-            Itself where it is pinned.
+            This batch, if it is already pinned.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class StagedBatch:
         Returns
         -------
         Batch
-            What `Dataset.batch(device=...)` gives.
+            The batch, as `Dataset.batch(device=...)` returns it.
 
         Raises
         ------
@@ -257,7 +257,7 @@ class StagedBatch:
         Returns
         -------
         Batch
-            What `Dataset.batch(device=...)` gives.
+            The batch, as `Dataset.batch(device=...)` returns it.
 
         Examples
         --------

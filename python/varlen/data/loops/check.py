@@ -39,9 +39,9 @@ def check_loop(
 ) -> LoopReport:
     """Run a training loop of any library for a few epochs, and report lost, repeated and reordered rows.
 
-    Each number of ranks is a group of processes under gloo, which torch.distributed and the environment tell
-    the loop of; each rank runs the loop once for each number of workers. So samplers, loaders and loops of
-    other libraries are tried as they are used.
+    For each number of ranks, a group of processes runs under gloo, visible to the loop through
+    torch.distributed and the environment; each rank runs the loop once for each number of workers. So
+    samplers, loaders and loops of other libraries are tested as they are used.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def check_loop(
     Returns
     -------
     LoopReport
-        True where nothing was found; as text it says what was.
+        The report: true if nothing was found; as text, it lists the findings.
 
     Raises
     ------
