@@ -1,6 +1,7 @@
 """What the reference documents: public names, chosen page by page by patterns. Needs no Sphinx."""
 
 import fnmatch
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -31,6 +32,7 @@ PRIVATE = {
 }
 
 
+@functools.cache
 def modules() -> list[str]:
     """Public modules, `varlen` first, dialects last: what two of them give belongs to the first."""
     names = [info.name for info in pkgutil.iter_modules(varlen.__path__) if info.name[0] != "_"]
@@ -54,6 +56,7 @@ def find(path: str) -> Any:
         return getattr(find(above), name)
 
 
+@functools.cache
 def members(path: str, home: Any = None) -> list[str]:
     """Public names of a module, or members of a class, in alphabetical order.
 
