@@ -24,7 +24,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
     Parameters
     ----------
     slack
-        How much larger than needed a buffer is made, as a share: batches differ.
+        The share by which a buffer is made larger than needed, because batches differ.
 
     Examples
     --------
@@ -51,11 +51,11 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
         Parameters
         ----------
         name
-            Of the buffer.
+            The name of the buffer.
         dtype
-            Of its entries.
+            The dtype of its entries.
         count
-            How many are needed.
+            The number of entries needed.
 
         Returns
         -------

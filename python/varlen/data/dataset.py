@@ -192,17 +192,17 @@ class Dataset(Views):
             `data_schema` takes them. Its keys are those of the batch, and so are its dtypes. Options of
             padding are refused; `fill` is for keys that prefix or suffix lacks.
         lengths, positions, parts, windows
-            Give also `dim1/lengths` (int64, events of each row of the batch), `dim1/positions` (ragged only,
-            int64, place of each event), `dim1/part` (uint8: 1 prefix, 2 window, 3 suffix, 0 padding),
-            `window/start` and `window/end` (int64, inside the row).
+            If True, add `dim1/lengths` (int64, events of each row of the batch), `dim1/positions` (ragged
+            only, int64, position of each event), `dim1/part` (uint8: 1 prefix, 2 window, 3 suffix, 0
+            padding), or `window/start` and `window/end` (int64, inside the row).
         cu_seqlens
             False leaves out `cu_seqlens`, which allows more than 2**31 - 1 events.
         names, labels, attention_mask, position_ids, document_ids
-            What `model(**batch)` takes, as `varlen.data.Collate` says of them: `names` are what the model
-            calls keys. The batch then has the keys under these names, integers as int64, and what these
-            options ask for, nothing else; of a packed batch `cu_seqlens=True` asks for them. A key that is
-            called "attention_mask" is left out of ragged and packed batches, and may hide no token there.
-            Such a batch is made on the host, and goes to a `device` as a whole.
+            Options for `model(**batch)`, as in `varlen.data.Collate`; `names` are the model's names of keys.
+            The batch then has the keys under these names, integers as int64, and what these options ask for,
+            nothing else; for a packed batch, `cu_seqlens=True` asks for `cu_seqlens`. A key called
+            "attention_mask" is left out of ragged and packed batches, and must not hide a token there. Such a
+            batch is made on the host, and moves to a `device` as a whole.
         max_bytes
             The largest size of a batch; a larger one raises a ValueError before it is made. Half of the
             memory by default.
@@ -213,17 +213,17 @@ class Dataset(Views):
         framework
             "numpy"; "torch" for tensors, which share the arrays' memory on the CPU; or "cupy" for arrays of
             CuPy on a device. Tensors of integers are int64, which torch takes as indices, unless `dtype` says
-            otherwise: keys that are stored as integers of any width, ids of words, and `dim1/part`. Times
-            are int64 in their unit. By default NumPy's without a `device`. With one they are of the library
-            that the device is of; where its name or number says none, tensors if torch was imported, else
-            CuPy's if that is installed, else tensors.
+            otherwise: keys that are stored as integers of any width, ids of words, and `dim1/part`. Times are
+            int64 in their unit. By default NumPy arrays without a `device`. With one, the arrays of the
+            device object's library; if `device` is a name or a number, tensors if torch was imported, else
+            CuPy arrays if CuPy is installed, else tensors.
         device
-            Where they are: "cuda", "cuda:1", a number, a torch.device or a cupy.cuda.Device; by default the
-            CPU, or the current device of CuPy. The rows go there end to end, in the dtypes that they are
-            stored in, by one copy from pinned memory; padding, masks, dtypes and what replaces NaN are made
-            there by one kernel, on the current stream of the library, in memory of its allocator. A ragged
-            batch is views of the copy. `out` is then a mapping to tensors or arrays there. Times are int64
-            there, and integers of tensors int64.
+            The device of the batch: "cuda", "cuda:1", a number, a torch.device or a cupy.cuda.Device; by
+            default the CPU, or CuPy's current device. One copy from pinned memory moves the rows there, end
+            to end and in their stored dtypes; one kernel makes the padding, masks and dtypes and replaces
+            NaN, on the library's current stream and in memory of its allocator. A ragged batch is views of
+            the copy. `out` is then a mapping to tensors or arrays there. Times are int64 there, and so are
+            integers of tensors.
 
         Returns
         -------
@@ -288,12 +288,12 @@ class Dataset(Views):
         Returns
         -------
         tuple of ndarray
-            int64, one entry a window: its row, its start and its end, for `batch(rows, start=, end=)`.
+            Row, start and end of each window, int64, for `batch(rows, start=, end=)`.
 
         Raises
         ------
         TypeError, ValueError
-            A number that is not an integer, or below 1.
+            A number is not an integer, or is below 1.
 
         Examples
         --------

@@ -26,7 +26,7 @@ def document_mask(document_ids: RowsLike, causal: bool = True) -> Callable[..., 
     document_ids
         (bins, size) integers, as a packed batch has them: tokens of one number see each other.
     causal
-        A token sees itself and what is before it, nothing behind.
+        If True, a token sees itself and earlier tokens only.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def document_mask(document_ids: RowsLike, causal: bool = True) -> Callable[..., 
     Raises
     ------
     ValueError, TypeError
-        Something else than integers of two dimensions.
+        The argument is not an array of integers with two dimensions.
 
     Examples
     --------
@@ -58,18 +58,18 @@ def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
     document_ids
         (bins, size) integers, as a packed batch has them: tokens of one number see each other.
     causal
-        A token sees itself and what is before it, nothing behind.
+        If True, a token sees itself and earlier tokens only.
 
     Returns
     -------
     numpy.ndarray
-        bool (bins, size, size): [b, i, j] says whether token i of row b sees token j. A tensor for a tensor.
-        Every token sees itself, so that no row of scores is empty.
+        bool (bins, size, size): entry [b, i, j] tells whether token i of row b sees token j. A tensor for a
+        tensor. Every token sees itself, so that no row of scores is empty.
 
     Raises
     ------
     ValueError, TypeError
-        Something else than integers of two dimensions.
+        The argument is not an array of integers with two dimensions.
 
     Examples
     --------

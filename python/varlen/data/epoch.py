@@ -43,11 +43,11 @@ class Epoch(Generic[ArrayT]):
     Parameters
     ----------
     dataset
-        Where the rows are.
+        The dataset of the rows.
     options
-        Of the batches.
+        The options of the batches.
     batch_size, batches, shuffle, seed, epoch, drop_last, prefetch, progress
-        As `Dataset.epoch` takes them.
+        As in `Dataset.epoch`.
     threads
         The batches to make at the same time, at most prefetch.
 

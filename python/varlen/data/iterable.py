@@ -54,11 +54,11 @@ class IterableDataset(Epoch[ArrayT]):
     batches
         Instead of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
     shuffle
-        Of the batches of batch_size, as `BatchSampler` takes them.
+        Options for batch_size, as in `BatchSampler`.
     seed
-        int, of the order and of random windows.
+        The seed of the order and of random windows, an int.
     drop_last, uneven, num_replicas, rank
-        Of the batches of batch_size, as `BatchSampler` takes them.
+        Options for batch_size, as in `BatchSampler`.
     **options
         As in `Dataset.batch`, but for `device`: workers make batches on the host.
 
@@ -187,8 +187,9 @@ class IterableDataset(Epoch[ArrayT]):
         Parameters
         ----------
         batches
-            How many batches of this epoch the loop has had, those before an earlier state included: give it
-            where workers make them. By default those of the last pass in this process.
+            The number of batches of this epoch that the loop has consumed, including those before an earlier
+            state. Pass it if workers make the batches. By default the batches of the last pass in this
+            process.
 
         Returns
         -------
@@ -234,7 +235,8 @@ class IterableDataset(Epoch[ArrayT]):
         Raises
         ------
         ValueError
-            The state of something else, as an epoch says it; one of a worker, where another goes on.
+            The state belongs to something else, as in `Epoch.load_state_dict`; or it comes from a worker, and
+            another one resumes.
         TypeError
             The argument is not such a state.
 

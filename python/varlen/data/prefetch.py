@@ -137,11 +137,11 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
     make
         Called as make(item, buffers) in a thread; it passes `buffers` on as `out=`.
     items
-        What batches are made of, such as lists of row numbers. The threads read them ahead.
+        The items that batches are made of, such as lists of row numbers. The threads read them ahead.
     depth
-        How many batches to make ahead, at least 1.
+        The number of batches to make ahead, at least 1.
     threads
-        How many are made at the same time, at most depth.
+        The number of batches to make at the same time, at most depth.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
     Parameters
     ----------
     dataset
-        Where the rows are.
+        The dataset of the rows.
     rows
         Their numbers, a sequence of ints.
 

@@ -133,7 +133,7 @@ class Rows:
         Raises
         ------
         ValueError
-            A dim that no key has.
+            No key has this dim.
 
         Examples
         --------
@@ -197,7 +197,7 @@ class Rows:
         IndexError
             A row is out of range.
         TypeError
-            Something else than rows, such as a key.
+            The index does not name rows; it is a key, for example.
 
         Examples
         --------
@@ -366,7 +366,7 @@ class Rows:
         Raises
         ------
         KeyError
-            An id that no row has, or none of a view; the text names the first.
+            An id belongs to no row, or to none of the view; the message names the first.
         ValueError
             The rows have no ids.
 

@@ -40,7 +40,7 @@ class BatchSampler(Sampler):
     Raises
     ------
     ValueError, TypeError
-        A batch_size below 1, lengths that are negative or not integers, a rank that does not fit.
+        The batch_size is below 1, lengths are negative or not integers, or the rank does not fit.
 
     Examples
     --------
@@ -96,11 +96,11 @@ class LengthBuckets(Sampler):
     batch_size
         The rows per batch.
     bucket_size
-        Rows of a bucket: shuffled rows are cut into buckets, each is sorted by length and cut into batches.
-        Larger buckets give less padding and less randomness. 100 batches by default; without `shuffle` all
-        rows.
+        The rows per bucket: shuffled rows are cut into buckets, and each bucket is sorted by length and cut
+        into batches. Larger buckets give less padding and less randomness. 100 batches by default; without
+        `shuffle` all rows.
     buckets
-        In place of bucket_size: increasing lengths that separate the buckets. Row i is in bucket
+        Instead of bucket_size: increasing lengths that separate the buckets. Row i is in bucket
         `np.searchsorted(buckets, lengths[i])`: bucket 0 holds lengths up to buckets[0]. Rows of one bucket
         come in random order, and every bucket has a last batch of its own.
     shuffle
@@ -111,7 +111,7 @@ class LengthBuckets(Sampler):
     Raises
     ------
     ValueError, TypeError
-        Lengths that are negative or not integers, sizes below 1, buckets that do not increase.
+        Lengths are negative or not integers, a size is below 1, or the buckets do not increase.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class TokenBudget(Sampler):
         What to do with a row over the budget: "raise" a ValueError, put it "alone" into a batch, or "skip"
         it.
     bucket_size
-        How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
+        The number of rows to sort by length together, as in `LengthBuckets`. By default all rows without
         `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
     shuffle, seed
         As in `LengthBuckets`.
@@ -208,7 +208,7 @@ class TokenBudget(Sampler):
     Raises
     ------
     ValueError, TypeError
-        Lengths that are negative or not integers, sizes below 1, a row over max_tokens where too_long is
+        Lengths are negative or not integers, a size is below 1, or a row exceeds max_tokens and too_long is
         "raise".
 
     Examples

@@ -145,7 +145,7 @@ class Views(Batching):
         Parameters
         ----------
         seed
-            An int for the same order each time, a numpy.random.Generator, or None for another each time.
+            An int for the same order each time, a numpy.random.Generator, or None for a new order each time.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class Views(Batching):
         Raises
         ------
         TypeError
-            Another seed.
+            The seed has another type.
 
         Examples
         --------
@@ -174,25 +174,25 @@ class Views(Batching):
         Parameters
         ----------
         sizes
-            Names to fractions of the rows that are 1 together, such as `{"train": 0.9, "test": 0.1}`, or to
-            numbers of rows that are all rows together; or a key of dim 0, whose values name the parts.
+            Names mapped to fractions that add up to 1, such as `{"train": 0.9, "test": 0.1}`, or to numbers
+            of rows that add up to all rows; or a key of dim 0, whose values name the parts.
         shuffle
-            Distribute the rows in random order; else the first rows go to the first part. The parts of a key
-            always keep the order.
+            If True, distribute the rows in random order; otherwise the first rows go to the first part. The
+            parts of a key always keep the order.
         seed
-            As `shuffle` takes it.
+            As in `shuffle`.
 
         Returns
         -------
         dict of str to Dataset
-            The views by name, in the order of `names`; the values of a key are sorted.
+            The views by name, in the order of `sizes`; the values of a key are sorted.
 
         Raises
         ------
         KeyError
-            No such key.
+            There is no such key.
         TypeError, ValueError
-            Sizes that are not those of all rows, or a key with more than one value a row.
+            The sizes do not add up to all rows, or the key has more than one value per row.
 
         Examples
         --------
@@ -226,8 +226,8 @@ class Views(Batching):
         Parameters
         ----------
         *others
-            Datasets with the same keys at the same dims. Dtypes of numbers are widened to hold all; of two
-            vocabularies one has to begin with the other.
+            Datasets with the same keys at the same dims. Dtypes of numbers are widened to hold all; if two
+            vocabularies differ, one must begin with the other.
 
         Returns
         -------
@@ -321,10 +321,10 @@ class Views(Batching):
         Parameters
         ----------
         function
-            Takes a row as `ds[i]` is, and gives one: a joint dict, or a dict of keys to nested lists, in
-            which there may be words, dates, arrays, tensors and Raggeds; of many rows a table of Arrow, too.
-            All results have the same keys at
-            the same dims. A key of dim 0 is an array of one value in a row; `row.to_list()` has the value.
+            Takes a row, as `ds[i]` returns it, and returns one: a joint dict, or a dict from keys to nested
+            lists, which may hold words, dates, arrays, tensors and Raggeds. For many rows it may also return
+            an Arrow table. All results have the same keys at the same dims. A key of dim 0 is an array of one
+            value in a row; `row.to_list()` has the value.
         path
             The file to write. An existing file is replaced once all rows are done; an error leaves it
             unchanged.
@@ -343,7 +343,7 @@ class Views(Batching):
         Raises
         ------
         Exception
-            What the function raises, or what is wrong with its result, with the row in a note or in the text.
+            The function raised an error, or its result is wrong; a note or the message names the row.
 
         Examples
         --------

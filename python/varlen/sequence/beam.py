@@ -37,16 +37,17 @@ class Beam:
     Parameters
     ----------
     sources
-        How many; each starts with one hypothesis of score 0 and without tokens.
+        The number of sources; each starts with one hypothesis of score 0 and without tokens.
     first
-        What `tokens` holds before the first step: an int, or one for each source. No part of hypotheses.
+        The `tokens` before the first step: an int, or one for each source. They are not part of the
+        hypotheses.
     like
-        An array or tensor whose dtype scores shall have, and whose kind; float32 arrays by default.
+        An array or tensor that gives the kind and dtype of the scores; by default float32 arrays.
 
     Raises
     ------
     TypeError, ValueError
-        Sources that are not a number from 0; `first` that holds no integers, or not one for each source.
+        `sources` is not a number of 0 or more; or `first` does not hold integers, or not one for each source.
 
     Notes
     -----
@@ -147,21 +148,21 @@ class Beam:
         Parameters
         ----------
         log_probs
-            (hypotheses, tokens), an array or a tensor as the scores are: what each next token adds to the
-            score, with rows in the order of `tokens`. Rows of hypotheses that have ended are not looked at.
+            (hypotheses, tokens), an array or a tensor as the scores are: the number that each next token adds
+            to the score, with rows in the order of `tokens`. Rows of ended hypotheses are not read.
 
         Returns
         -------
         Ragged
-            Two levels, sources > hypotheses, and a score for each token, or one for a hypothesis that has
-            ended.
+            The scores, under two levels, sources > hypotheses: one for each token, or a single one for an
+            ended hypothesis.
 
         Raises
         ------
         TypeError
-            A tensor where scores are arrays, or the reverse.
+            A tensor is given but the scores are arrays, or the reverse.
         ValueError
-            Another number of rows than hypotheses, or rows without tokens.
+            The number of rows differs from the hypotheses, or rows have no tokens.
 
         Examples
         --------
@@ -199,14 +200,14 @@ class Beam:
         Parameters
         ----------
         log_probs
-            (hypotheses, tokens), as many rows as `tokens` has, in its order: what each next token adds to
-            the score. Rows of hypotheses that have ended are not looked at. -inf is what cannot be.
+            (hypotheses, tokens), with rows in the order of `tokens`: the number that each next token adds to
+            the score. Rows of ended hypotheses are not read. -inf marks an impossible token.
         k
-            How many hypotheses a source keeps at most. Equal scores keep their order.
+            The most hypotheses that a source keeps. Equal scores keep their order.
         end
-            The token that ends a hypothesis when it is added, or several, any of which does; None where
-            nothing does. One that has ended stays as it is, whatever ends others at later steps: no token is
-            added, and `tokens` keeps the one that ended it.
+            The token that ends a hypothesis when it is added, or several such tokens; None if there is none.
+            An ended hypothesis stays as it is, even if `end` differs at later steps: no token is added, and
+            `tokens` keeps the one that ended it.
 
         Returns
         -------
@@ -216,11 +217,12 @@ class Beam:
         Raises
         ------
         TypeError
-            A tensor where scores are arrays, or the reverse; an end that is not an integer.
+            A tensor is given but the scores are arrays, or the reverse; an end that is not an integer.
         ValueError
-            Another number of rows; NaN, also where it would not be chosen, or as inf and -inf add up to it.
+            The number of rows is wrong, or a score is NaN, even one that would not be chosen, or the sum of
+            inf and -inf.
         IndexError
-            There is no such token to end with.
+            There is no such token as `end`.
 
         Examples
         --------
@@ -288,9 +290,9 @@ class Beam:
         Raises
         ------
         TypeError
-            A list of arrays.
+            The state is a list of arrays.
         ValueError
-            Another number of rows than there were hypotheses.
+            The number of rows differs from the previous hypotheses.
 
         Examples
         --------
@@ -315,7 +317,7 @@ class Beam:
         Returns
         -------
         Ragged
-            Two levels, sources > hypotheses, and int64 tokens, of the kind that the scores have.
+            The tokens, int64, under two levels, sources > hypotheses, and of the kind of the scores.
 
         Examples
         --------

@@ -23,24 +23,26 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     Parameters
     ----------
     input
-        A list of `Ragged` with as many levels each, and rows of one shape. Dtypes that differ are promoted.
+        A list of `Ragged` with the same number of levels, and rows of one shape. Different dtypes are
+        promoted.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level whose sequences grow: by rows at the innermost, which -1 stands for; by whole sequences of
-        the level below, else. Above it all inputs nest alike.
+        The level whose sequences grow: by rows at the innermost (-1), otherwise by whole sequences of the
+        level below. All inputs must nest alike above it.
 
     Returns
     -------
     Ragged
-        As many levels as the inputs; those above `level` are those of the first. The values are a copy.
+        The joined sequences, with as many levels as the inputs; the levels above `level` are those of the
+        first. The values are a copy.
 
     Raises
     ------
     TypeError
-        No list, or something in it that is not a Ragged.
+        `input` is not a list, or something in it is not a Ragged.
     ValueError
-        An empty list; levels, rows or numbers of sequences that do not fit: which input is named.
+        The list is empty, or levels, rows or numbers of sequences do not fit; the message names the input.
     IndexError
         There is no such level.
 
@@ -71,14 +73,14 @@ def backprop_sequence_concat(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_concat` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_concat`: a `Ragged`, or its rows.
     input, level
-        As they were given to `sequence_concat`.
+        The arguments of `sequence_concat`.
 
     Returns
     -------
     list of Ragged
-        One for each input, that nests as it, of the dtype of dY.
+        A gradient for each input, which nests as the input, of the dtype of dY.
 
     Examples
     --------

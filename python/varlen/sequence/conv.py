@@ -59,12 +59,12 @@ def sequence_conv(
     input
         `Ragged` of rows (T, D), or (T,), which count as (T, 1): floats, or complex numbers.
     filter
-        (context_length * D, M): what stands first in the window meets the first rows of it.
+        (context_length * D, M): its first rows apply to the first place of the window.
     context_start
-        Where the window begins, counted from the row: -(context_length // 2) by default, which puts the row
-        in the middle. May lie behind the row; no more than 2**31 rows from it.
+        The start of the window, counted from the row: by default -(context_length // 2), which puts the row
+        in the middle. It may lie after the row, at most 2**31 rows away.
     context_length
-        Rows of the window, 1 or more; as the filter says by default.
+        The rows of the window, 1 or more; by default as many as the filter has.
     context_stride
         Only rows 0, context_stride, ... of each sequence get a window.
     padding_data
@@ -74,20 +74,20 @@ def sequence_conv(
     bias
         (M,), added to every row.
     level
-        The level whose sequences windows do not leave, with all rows below; -1 is the innermost.
+        The level whose sequences bound the windows; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
     Ragged
-        Rows (T, M), nested as `input`; with a stride the levels down to `level` with fewer rows. Float16 and
-        bfloat16 are added up in float32.
+        Rows (T, M), nested as `input`; with a stride, fewer rows under the levels down to `level`. Float16
+        and bfloat16 are added in float32.
 
     Raises
     ------
     ValueError
-        A window of no rows, or too far from the row; a filter, padding or bias of another shape.
+        The window has no rows or is too far from the row, or a filter, padding or bias has another shape.
     TypeError
-        `input` is not a Ragged; something is not of numbers; arrays beside tensors.
+        `input` is not a Ragged, an argument does not hold numbers, or arrays and tensors are mixed.
     IndexError
         There is no such level.
 
@@ -137,9 +137,9 @@ def backprop_sequence_conv(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_conv` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_conv`: a `Ragged`, or its rows.
     input, filter, context_start, context_length, context_stride, padding_data, level
-        As they were given to `sequence_conv`.
+        The arguments of `sequence_conv`.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def backprop_sequence_conv(
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `sequence_conv` refuses; a dY of another shape or nesting, or an array beside tensors.
+        As in `sequence_conv`; or dY has another shape or nesting, or is an array beside tensors.
 
     Notes
     -----

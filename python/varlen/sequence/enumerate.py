@@ -41,14 +41,14 @@ def sequence_enumerate(
     input
         `Ragged` of numbers (T,) or (T, 1), or of rows of any dtype and shape.
     win_size
-        How many stand side by side, 1 or more.
+        The rows to join, 1 or more.
     pad_value
-        What stands where there is no row: a number.
+        The number where there is no row.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level whose sequences are gone through: by rows at the innermost, which -1 stands for; by whole
-        sequences of the level below, else. There empty sequences pad, and no pad_value may be given.
+        The level whose contents are joined: rows at the innermost (-1), otherwise whole sequences of the
+        level below. In that case empty sequences pad, and no pad_value may be given.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def sequence_enumerate(
     Raises
     ------
     ValueError
-        A win_size below 1 or beyond memory, a pad_value that the dtype cannot hold.
+        win_size is below 1 or exceeds memory, or the dtype cannot hold pad_value.
     TypeError
         `input` is not a Ragged.
     IndexError
@@ -100,9 +100,9 @@ def backprop_sequence_enumerate(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_enumerate` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_enumerate`: a `Ragged`, or its rows.
     input, win_size, level
-        As they were given to `sequence_enumerate`.
+        The arguments of `sequence_enumerate`.
 
     Returns
     -------

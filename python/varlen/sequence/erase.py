@@ -32,11 +32,11 @@ def sequence_erase(x: RaggedT, tokens: SequencesLike, *, level: int = -1) -> Rag
     x
         `Ragged` of numbers (T,) or (T, 1).
     tokens
-        Numbers; none are no change. Above the innermost level: sequences as those that are to go, a list or a
-        `Ragged` that nests as deep as the level below.
+        The numbers to remove; without any, nothing changes. Above the innermost level: the sequences to
+        remove, a list or a `Ragged` that nests as deep as the level below.
     level
-        The level whose sequences lose something: rows at the innermost, which -1 stands for; whole sequences
-        of the level below, else.
+        The level whose sequences lose something: rows at the innermost (-1), otherwise whole sequences of the
+        level below.
 
     Returns
     -------
@@ -46,11 +46,12 @@ def sequence_erase(x: RaggedT, tokens: SequencesLike, *, level: int = -1) -> Rag
     Raises
     ------
     TypeError
-        x is not a Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
+        x is not a Ragged, or the tokens are not numbers, or, above the innermost level, not sequences of
+        numbers.
     ValueError
-        Rows of more than one number; tokens that nest differently.
+        Rows hold more than one number, or the tokens nest differently.
     OverflowError
-        Tokens in lists that no integer of 64 bits holds.
+        A token in a list does not fit 64 bits.
     IndexError
         There is no such level.
 
@@ -91,9 +92,9 @@ def backprop_sequence_erase(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_erase` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_erase`: a `Ragged`, or its rows.
     x, tokens, level
-        As they were given to `sequence_erase`.
+        The arguments of `sequence_erase`.
 
     Returns
     -------

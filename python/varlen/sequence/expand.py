@@ -42,9 +42,9 @@ def sequence_expand(
         `Ragged` whose sequences are repeated, of rows of any dtype and shape; or an array of rows (n, ...),
         each of which is a sequence.
     y
-        `Ragged`, whose lengths alone are read, or a `Level`.
+        A `Ragged`, of which only the lengths are read, or a `Level`.
     ref_level
-        The level of y whose lengths say how often; the innermost by default.
+        The level of y whose lengths are the numbers of repeats; by default the innermost.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
@@ -54,8 +54,8 @@ def sequence_expand(
     Returns
     -------
     Ragged or array
-        As many levels as x: a repeat is a sequence of its own, in the sequence above that it came from. Rows
-        for an array. The values are a copy.
+        The repeated sequences, with as many levels as x: a repeat is a separate sequence, inside the same
+        sequence of the level above. Rows for an array. The values are a copy.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def sequence_expand(
     TypeError
         y is not a Ragged, or x has no rows.
     OverflowError
-        Repeats that no memory could hold.
+        The repeats exceed any memory.
 
     Notes
     -----
@@ -110,7 +110,7 @@ def backprop_sequence_expand(
         repeats of a row are added one after another, floats in float64 from 4096 of them on: the same bits
         for any number of threads.
     x, y, ref_level, level
-        As they were given to `sequence_expand`.
+        The arguments of `sequence_expand`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def sequence_expand_as(
     x
         Rows (n, ...) of any dtype: an array, or a `Ragged`, whose levels are ignored.
     y
-        `Ragged`, whose levels alone are read.
+        A `Ragged`, of which only the levels are read.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
@@ -162,7 +162,7 @@ def sequence_expand_as(
     Returns
     -------
     Ragged
-        Of the rows, that nests as y and shares its levels.
+        The repeated rows, which nest as y and share its levels.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def backprop_sequence_expand_as(
     dY
         The gradient of what `sequence_expand_as` gave: a `Ragged`, or its rows.
     y, level
-        As they were given to `sequence_expand_as`.
+        The arguments of `sequence_expand_as`.
 
     Returns
     -------

@@ -27,11 +27,11 @@ def lod_reset(x: SequencesLike, y: SequencesLike | None = None, target_lod: Any 
     x
         Rows, or a Ragged, whose levels are all replaced.
     y
-        A Ragged, whose levels are taken, all of them and shared; or integers, read as `target_lod`, before
-        which it goes.
+        A Ragged, all of whose levels are taken and shared; or integers, read as `target_lod`. It takes
+        precedence over `target_lod`.
     target_lod
-        A `Level`, or integers for one: lengths, as Paddle's documentation has them, or offsets, as its op
-        takes them, whichever fits the rows; or a list of either for several levels.
+        A `Level`, or integers: lengths, as in Paddle's documentation, or offsets, as its op takes them,
+        whichever fits the rows; or a list of either for several levels.
 
     Returns
     -------
@@ -41,8 +41,8 @@ def lod_reset(x: SequencesLike, y: SequencesLike | None = None, target_lod: Any 
     Raises
     ------
     ValueError
-        Neither of y and target_lod; what fits neither as lengths nor as offsets, or as both ([0, 0, 5] over
-        5 rows), where only a `Level` says which.
+        Neither y nor target_lod is given; or integers fit neither as lengths nor as offsets, or fit as both
+        ([0, 0, 5] over 5 rows): pass a `Level` then.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
         the levels of x stay as they are and count the new sequences, as in Paddle. Else it cuts the rows
         of each innermost sequence of x, which then counts its parts and has the rows that it had.
     empty
-        Where a new sequence without rows lies between two of x: "before" or "after", the one that holds it.
+        For a new sequence without rows between two of x, the one that holds it: "before" or "after".
 
     Returns
     -------
@@ -84,7 +84,7 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     Raises
     ------
     ValueError
-        A new sequence that lies in two of x, or that is empty and lies between two; what `lod_reset` refuses.
+        A new sequence lies in two sequences of x, or is empty and lies between two; or as in `lod_reset`.
 
     Examples
     --------

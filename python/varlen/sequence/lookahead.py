@@ -32,10 +32,10 @@ def row_conv(input: SameT | Sequence[Any], filter: RowsLike, *, level: int = -1)
         `Ragged` of rows (T, D); or an array or a tensor (n, T, D), n sequences of T rows; floats, or
         complex numbers.
     filter
-        (1 + future, D): the first row is for the row itself, the next for the one behind it, and so on. Rows
-        behind the end of a sequence are zero.
+        (1 + future, D): the first row applies to the row itself, the second to the next one, and so on. Rows
+        after the end of a sequence count as zero.
     level
-        The level whose sequences are gone through, with all rows below; -1 is the innermost.
+        The level whose sequences are convolved; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
@@ -45,16 +45,17 @@ def row_conv(input: SameT | Sequence[Any], filter: RowsLike, *, level: int = -1)
     Raises
     ------
     ValueError
-        A filter of no rows, or of another width.
+        The filter has no rows, or another width.
     TypeError
-        `input` is neither; something is not of numbers; arrays beside tensors.
+        `input` is neither a Ragged nor such an array, an argument does not hold numbers, or arrays and
+        tensors are mixed.
     IndexError
         There is no such level.
 
     Notes
     -----
     As Paddle's `row_conv`, which makes the filter itself from future_context_size, refuses empty sequences,
-    and does not look at the width of the filter.
+    and does not check the width of the filter.
 
     Examples
     --------
@@ -83,9 +84,9 @@ def backprop_row_conv(
     Parameters
     ----------
     dY
-        The gradient of what `row_conv` gave, of its structure; or its rows.
+        The gradient of the result of `row_conv`, in its structure; or its rows.
     input, filter, level
-        As they were given to `row_conv`.
+        The arguments of `row_conv`.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def backprop_row_conv(
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `row_conv` refuses; a dY of another shape or nesting, or an array beside tensors.
+        As in `row_conv`; or dY has another shape or nesting, or is an array beside tensors.
 
     Examples
     --------

@@ -41,13 +41,14 @@ def sequence_mask(
     x
         Lengths, an array or a tensor of any shape, 0 and more. Or a `Ragged`, for those of its sequences.
     maxlen
-        How many places there are; the longest by default, 0 where there are no lengths. Longer ones are cut.
+        The number of places; by default the longest length, or 0 if there are no lengths. Longer ones are
+        cut.
     dtype
-        Of the result: one of NumPy's, or of torch's for tensors, or a name of it.
+        The dtype of the result: one of NumPy, or of torch for tensors, or its name.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        Of a Ragged: the level whose sequences are meant, with all rows below; -1 is the innermost.
+        For a Ragged, the level whose lengths are used; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
@@ -58,9 +59,9 @@ def sequence_mask(
     Raises
     ------
     ValueError
-        A length or a maxlen below 0, a length that is not a number; its place is named.
+        A length or maxlen is below 0, or a length is not a number; the message names its position.
     TypeError
-        Lengths that are not numbers.
+        The lengths are not numbers.
     IndexError
         There is no such level.
 

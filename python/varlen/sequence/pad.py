@@ -46,14 +46,15 @@ def sequence_pad(
     x
         `Ragged` of rows (T, ...) of any dtype.
     pad_value
-        A number, or a row: an array of the rows' trailing shape. Held exactly, or refused.
+        A number, or a row: an array of the rows' trailing shape. The dtype must hold it exactly.
     maxlen
-        The length that sequences get; that of the longest by default. Never less: nothing is cut.
+        The length of the padded sequences; by default that of the longest. Nothing is cut: a smaller number
+        is refused.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The innermost, which -1 stands for, or one above it: then the levels below are padded too, as
-        `Ragged.to_dense` does it, and maxlen may be a list with a length, or None, for each of them.
+        The level to pad: the innermost (-1), or one above it. Then the levels below are padded too, as by
+        `Ragged.to_dense`, and maxlen may be a list with a length, or None, for each of them.
 
     Returns
     -------
@@ -67,7 +68,8 @@ def sequence_pad(
     Raises
     ------
     ValueError
-        A maxlen less than a sequence, which is named; a pad_value that the dtype cannot hold.
+        maxlen is less than the length of a sequence (the message names it), or the dtype cannot hold
+        pad_value.
     TypeError
         x is not a Ragged.
     IndexError
@@ -112,7 +114,7 @@ def backprop_sequence_pad(dY: SequencesLike, x: RaggedT, *, level: int = -1) -> 
     dY
         The gradient of the rectangle: an array, a tensor, or a `Ragged` of the levels above.
     x, level
-        As they were given to `sequence_pad`.
+        The arguments of `sequence_pad`.
 
     Returns
     -------
@@ -146,8 +148,8 @@ def sequence_unpad(
     x
         (n, maxlen, ...), an array or a tensor, or a `Ragged` of such rows, whose levels are kept above.
     length
-        How many rows of each are there: integers (n,) or (n, 1), a `Ragged` of them, or a `Level`. A tuple of
-        such, for each level that `sequence_pad` padded, outermost first.
+        The lengths of the sequences: integers (n,) or (n, 1), a `Ragged` of them, or a `Level`; or a tuple of
+        these, one for each level that `sequence_pad` padded, outermost first.
     name
         Accepted for compatibility with Paddle, and ignored.
 
@@ -159,7 +161,8 @@ def sequence_unpad(
     Raises
     ------
     ValueError
-        A length below 0 or above maxlen, which is named, or another number of them.
+        A length is below 0 or above maxlen (the message names it), or there are more or fewer lengths than
+        sequences.
     TypeError
         The lengths are not integers.
     OverflowError
@@ -191,7 +194,7 @@ def backprop_sequence_unpad(
     dY
         The gradient of the rows: a `Ragged`, or its values.
     x, length
-        As they were given to `sequence_unpad`.
+        The arguments of `sequence_unpad`.
 
     Returns
     -------

@@ -65,8 +65,8 @@ def sequence_pool(
     is_test
         Accepted for compatibility with Paddle, and ignored.
     pad_value
-        What a sequence without rows gives: a number, for "last" and "first" also a row. 0 is also the zero of
-        other dtypes: no duration, no text, and NaT of times.
+        The result for a sequence without rows: a number, for "last" and "first" also a row. 0 also means the
+        zero of other dtypes: no duration, no text, and NaT for times.
     level
         The level whose sequences become one row each; levels below it are merged. -1 is the innermost.
     with_index
@@ -83,9 +83,10 @@ def sequence_pool(
     Raises
     ------
     TypeError
-        `input` is not a Ragged, or of what has no such pool.
+        `input` is not a Ragged, or its dtype has no such pool.
     ValueError
-        Another pool_type, a pad_value that the dtype cannot hold, an index of other than "max".
+        The pool_type is unknown, the dtype cannot hold pad_value, or an index is asked for with another type
+        than "max".
     IndexError
         There is no such level.
 
@@ -129,10 +130,10 @@ def backprop_sequence_pool(dY: SequencesLike, input: RaggedT, pool_type: str, *,
     Parameters
     ----------
     dY
-        (n, ...), the gradient of what `sequence_pool` gave: an array, a tensor or a `Ragged`. Floats; where
-        nothing is divided, which is for all but "average" and "sqrt", integers too.
+        (n, ...), the gradient of the result of `sequence_pool`: an array, a tensor or a `Ragged`. Floats;
+        except for "average" and "sqrt", which divide, also integers.
     input, pool_type, level
-        As they were given to `sequence_pool`.
+        The arguments of `sequence_pool`.
 
     Returns
     -------
@@ -142,7 +143,8 @@ def backprop_sequence_pool(dY: SequencesLike, input: RaggedT, pool_type: str, *,
     Raises
     ------
     TypeError, ValueError, IndexError
-        What `sequence_pool` refuses; a dY of another shape, of no numbers, or of integers that are divided.
+        As in `sequence_pool`; or dY has another shape, does not hold numbers, or holds integers that would be
+        divided.
 
     Examples
     --------

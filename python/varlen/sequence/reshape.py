@@ -25,10 +25,9 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     input
         `Ragged` of rows (T, ...) of any dtype; a row of more than one dimension counts as laid out flat.
     new_dim
-        The width of the rows that are made, 1 or more.
+        The width of the new rows, 1 or more.
     level
-        The level whose sequences are cut, with all rows below, so that the levels below it go away; -1 is the
-        innermost.
+        The level whose sequences are cut; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
@@ -38,7 +37,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     Raises
     ------
     ValueError
-        new_dim below 1; a sequence whose numbers do not divide, which is named.
+        new_dim is below 1, or does not divide the numbers of a sequence; the message names the sequence.
     TypeError
         `input` is not a Ragged.
     IndexError
@@ -77,19 +76,19 @@ def backprop_sequence_reshape(dY: SequencesLike, input: RaggedT, new_dim: int, *
     Parameters
     ----------
     dY
-        The gradient of what `sequence_reshape` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_reshape`: a `Ragged`, or its rows.
     input, new_dim, level
-        As they were given to `sequence_reshape`.
+        The arguments of `sequence_reshape`.
 
     Returns
     -------
     Ragged
-        Nests as `input`, of its shape, of the dtype of dY.
+        The gradient, which nests as `input`, in its shape and the dtype of dY.
 
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `sequence_reshape` refuses; a dY of another shape, or that nests differently.
+        As in `sequence_reshape`; or dY has another shape, or nests differently.
 
     Examples
     --------

@@ -20,13 +20,14 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level inside whose sequences things change places: rows at the innermost, which -1 stands for;
-        whole sequences of the level below, else.
+        The level whose contents are reversed: rows at the innermost (-1), otherwise whole sequences of the
+        level below.
 
     Returns
     -------
     Ragged
-        Rows and trailing dimensions of x; at the innermost level also its levels.
+        The reversed contents, with the rows and trailing dimensions of x; at the innermost level also its
+        levels.
 
     Raises
     ------
@@ -55,9 +56,9 @@ def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
     Parameters
     ----------
     dY
-        The gradient of what `sequence_reverse` gave, as a `Ragged`.
+        The gradient of the result of `sequence_reverse`, as a `Ragged`.
     level
-        As it was given to `sequence_reverse`.
+        The `level` of `sequence_reverse`.
 
     Returns
     -------

@@ -60,20 +60,21 @@ def rnn(
         over all steps by itself, on packed rows and by cuDNN on a GPU: its states are rows (n, width), and
         (n, layers * directions, width) where it has several of these.
     inputs
-        A Ragged of any depth, or a Packed, whose level and order are then taken.
+        A Ragged of any depth, or a Packed, which decides the level and the order.
     init
-        What each sequence starts with: an array (n, ...), a Ragged of such rows under the levels above, as
-        `rnn` gives its last states, or a tuple of these. None is zeros, for torch's cells and layers.
+        The initial states: an array (n, ...), a Ragged of such rows under the levels above, as `rnn` returns
+        its last states, or a tuple of these. None means zeros, for torch's cells and layers.
     level
-        Whose sequences are run over; -1 is the innermost, whose elements are rows.
+        The level whose sequences the cell runs over; -1 is the innermost, whose elements are rows.
     reverse
-        From the last element of each sequence to its first; outputs stay where their inputs are.
+        If True, run from the last element of each sequence to its first; outputs stay at the places of their
+        inputs.
     order
-        As `sort_by_length` takes it; a `RankTable` to share.
+        As in `sort_by_length`; or a `RankTable` to share.
     is_train
-        Give the way back too. The cell is then called as cell(x, h, is_train=True), and gives its result and
-        its own way back: backprop(dy, dh), or backprop(dh) where the result is h alone, which gives (dx, dh).
-        Tensors need none of this: autograd follows them.
+        If True, also return a function for the gradients. The cell is then called as cell(x, h,
+        is_train=True), and returns its result and its own backprop: backprop(dy, dh), or backprop(dh) if the
+        result is h alone, which returns (dx, dh). Tensors do not need this: autograd follows them.
 
     Returns
     -------
@@ -87,17 +88,19 @@ def rnn(
     Raises
     ------
     TypeError
-        Inputs that are not a Ragged, a state of another structure than `init`; a list of arrays, where states
-        are a tuple; a cell that gives no arrays at a step, which is named; `is_train` with a layer of torch.
+        The inputs are not a Ragged; a state differs in structure from `init`, or is a list of arrays instead
+        of a tuple; the cell does not return arrays at a step (the message names it); or `is_train` is
+        combined with a layer of torch.
     ValueError
-        Rows that do not fit: of `init`, or of what the cell gave at a step, which is named; of a gradient.
+        Rows do not fit: those of `init`, of the cell's result at a step (the message names it), or of a
+        gradient.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Paddle's DynamicRNN. Where nothing is to be stepped through, the cell is called once without rows, for
-    the dtype and the trailing dimensions of its outputs.
+    As Paddle's DynamicRNN. If there are no steps, the cell is called once without rows, to learn the dtype
+    and the trailing dimensions of its outputs.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     x
         A Ragged of any depth.
     num
-        How many parts: each has ceil(n / num) sequences, the last ones the rest, or none.
+        The number of parts: each has ceil(n / num) sequences, the last ones the rest, or none.
 
     Returns
     -------

@@ -116,19 +116,19 @@ class Collator(Generic[ArrayT]):
         Parameters
         ----------
         samples
-            Row numbers of the dataset, `Records`, or JointNestedRaggedTensorDicts, one a row.
+            Row numbers of the dataset, `Records`, or JointNestedRaggedTensorDicts, one per row.
 
         Returns
         -------
         dict
-            As `Dataset.batch` gives it.
+            The batch, as `Dataset.batch` returns it.
 
         Raises
         ------
         TypeError
-            Samples of another kind.
+            The samples are of another kind.
         ValueError
-            Records, where random windows of a seed depend on row numbers.
+            The samples are records, but random windows with a seed depend on row numbers.
         """
         offer()
         try:

@@ -201,20 +201,21 @@ class Collate:
         Parameters
         ----------
         samples
-            Of one structure, at least one; or one mapping of columns, a value for each sample.
+            At least one sample, all of one structure; or one mapping of columns, with a value for each
+            sample.
 
         Returns
         -------
         object
-            The same structure, each value of all samples together.
+            A batch of the same structure, with each value of all samples together.
 
         Raises
         ------
         ValueError, TypeError
-            No samples, but for rows of a varlen dataset, which make a batch of no rows; samples of different
-            structure: the key and the sample are named.
+            There are no samples (except rows of a varlen dataset, which make a batch of no rows), or samples
+            differ in structure; the message names the key and the sample.
         KeyError
-            `fill` or `dtype` name a key that no sample has.
+            `fill` or `dtype` names a key that no sample has.
 
         Examples
         --------
@@ -468,7 +469,7 @@ def collate(samples: Sequence[object]) -> object:
     Returns
     -------
     object
-        The same structure, each value of all samples together.
+        A batch of the same structure, with each value of all samples together.
 
     Examples
     --------

@@ -30,18 +30,18 @@ class DeviceLoader:
     Parameters
     ----------
     loader
-        Of staged batches: a DataLoader whose `collate_fn` is `ds.collator(device=...)`, with workers and
-        `pin_memory=True` or without; what it becomes there is the collator's `framework`. Batches of tensors
-        go there too, without padding.
+        A loader of staged batches: a DataLoader whose `collate_fn` is `ds.collator(device=...)`, with or
+        without workers and `pin_memory=True`. The collator's `framework` picks the kind of arrays. It also
+        moves batches of tensors, without padding them.
     device
-        Where to.
+        The device to copy to.
 
     Raises
     ------
     RuntimeError
-        CUDA cannot be used here: said when the first batch is asked for.
+        CUDA cannot be used here; raised when you ask for the first batch.
     TypeError
-        The loader gives something else.
+        The loader yields something else.
 
     Examples
     --------

@@ -35,22 +35,22 @@ class StagedBatch:
     Parameters
     ----------
     plan
-        Of the batch.
+        The plan of the batch.
     staging
-        Where the block comes from.
+        The staging area that supplies the block.
     device
-        Where `to` takes it by default.
+        The default device of `to`.
     framework
-        "torch" or "cupy": whose arrays it becomes there.
+        "torch" or "cupy": the library of the arrays on the device.
     torch_names
-        What torch calls the dtypes of some keys, where NumPy has no name for them.
+        torch's names of the dtypes of some keys, for which NumPy has no name.
 
     Attributes
     ----------
     framework
-        Whose arrays it becomes.
+        The library of the arrays on the device.
     nbytes
-        Of the block, which is what goes over the bus.
+        The bytes of the block, all of which are copied to the device.
 
     Examples
     --------
@@ -135,11 +135,11 @@ class StagedBatch:
         Parameters
         ----------
         device
-            Where to; by default what the collator was given.
+            The device; by default the collator's.
         non_blocking
             True returns before the copy is done.
         out
-            Arrays there that are written instead of new ones, as `Dataset.batch` takes them.
+            Arrays on the device to write instead of new ones, as in `Dataset.batch`.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class StagedBatch:
         RuntimeError
             CUDA cannot be used here.
         ValueError, TypeError
-            Another kind of device, or an output that does not fit.
+            The device is of another kind, or an output does not fit.
         MemoryError
             The host has no pinned memory left.
 

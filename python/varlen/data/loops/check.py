@@ -46,27 +46,28 @@ def check_loop(
     Parameters
     ----------
     make_loop
-        Called as make_loop(rank, ranks, workers) in each process. It gives the batches, each iteration of
-        which is an epoch; or a function that gives those of an epoch by its number; or a `Loop`. With a
-        `state_dict` and a `load_state_dict` the loop is stopped and gone on with, too.
+        Called as make_loop(rank, ranks, workers) in each process. It returns an iterable, each iteration of
+        which is an epoch; or a function that returns the batches of an epoch by its number; or a `Loop`. If
+        the result has a `state_dict` and a `load_state_dict`, the loop is also stopped and resumed.
     data
-        The rows that each epoch has to give once: their number, their ids, or a dataset of rows 0, 1, 2 and
-        so on; of a varlen.Dataset that has the key `rows` those ids. By default those that any run gave.
+        The rows that each epoch must give once: their number, their ids, or a dataset of rows 0, 1, 2 and so
+        on; a varlen.Dataset that has the key `rows` supplies these ids. By default the rows that any run
+        gave.
     rows
-        The key that has the ids of rows in a batch, or a function from a batch to them. By default batches
-        are lists of ids. An id is a number, a text, a time or a tuple of such.
+        The key of the row ids in a batch, or a function that returns them for a batch. By default each batch
+        is a list of ids. An id is a number, a string, a time or a tuple of these.
     epochs
-        How many are run: an order that comes again every second epoch is seen in three.
+        The number of epochs to run. Three are enough to see an order that recurs every second epoch.
     ranks, workers
-        The numbers of ranks and of worker processes that are tried, all with all.
+        The numbers of ranks and of worker processes to try, in all combinations.
     resume_after
-        After how many batches of the second epoch the loop is stopped; None for no resume.
+        The number of batches of the second epoch after which the loop is stopped; None skips the resume.
     shuffle
-        False where epochs are meant to have one order.
+        False if all epochs are meant to have one order.
     allow
-        Kinds of findings that are meant, such as "repeated".
+        The kinds of findings that you intend, such as "repeated".
     timeout
-        Seconds for all runs of one number of ranks.
+        The seconds that all runs with one number of ranks may take.
     start
         How processes are started: "fork", "spawn" or "forkserver". By default "fork" on Linux, where
         make_loop may be any function, else "spawn".
@@ -79,7 +80,7 @@ def check_loop(
     Raises
     ------
     ValueError, TypeError
-        An argument that does not fit. What the loop raises is a finding.
+        An argument does not fit. An error of the loop itself is a finding.
 
     Examples
     --------

@@ -39,16 +39,17 @@ class LoopFinding:
     Parameters
     ----------
     kind
-        "missing" or "repeated" rows of an epoch, "unknown" ones, an "order" that came before, "steps" that
-        differ between ranks, a "resume" that does not give the rest, or an "error" of the loop.
+        "missing", "repeated" or "unknown" rows of an epoch, an "order" that an earlier epoch had, "steps"
+        that differ between ranks, a "resume" that does not give the remaining batches, or an "error" of the
+        loop.
     ranks, workers
-        Of the run that it was found in.
+        The numbers of ranks and workers of the run.
     epoch
         The number of the epoch, or None.
     text
-        What was found, with the first places.
+        The finding, with the first places.
     rows
-        The rows that are meant.
+        The rows concerned.
 
     Examples
     --------
@@ -77,11 +78,11 @@ class LoopReport:
     Parameters
     ----------
     findings
-        What is wrong, run by run.
+        The findings, run by run.
     runs
         Ranks and workers of each run.
     notes
-        What was not tried, and why.
+        Things that were not tried, and why.
 
     Examples
     --------

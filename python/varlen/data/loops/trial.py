@@ -38,11 +38,11 @@ class Loop:
     Parameters
     ----------
     epoch
-        What each iteration of is an epoch; or a function that gives the batches of an epoch by its number,
-        and tells samplers which it is.
+        An iterable, each iteration of which is an epoch; or a function that returns the batches of an epoch
+        by its number, and passes the number to samplers.
     state_dict, load_state_dict
-        Of whatever keeps the state, to go on from. A `state_dict` with an argument `batches` is told how many
-        batches the loop has had.
+        The methods of the object that keeps the state. A `state_dict` with an argument `batches` receives the
+        number of batches that the loop has consumed.
 
     Examples
     --------
