@@ -7,6 +7,7 @@ big-endian memory; NaN, infinities and the extremes of integers. Needs hypothesi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -16,6 +17,9 @@ from hypothesis.extra import numpy as hnp
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from varlen import Ragged
+
+# Hypothesis reads the source of a function each time that it makes a strategy of it.
+_composite = cache(st.composite)
 
 DTYPES = ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64"]
 DTYPES += ["complex128", "datetime64[ns]", "S3", ">i4", ">f8"]
@@ -83,7 +87,7 @@ def rows(
     --------
     >>> rows(3, "int32", ()).validate()
     """
-    return st.composite(_draw_rows)(count, dtype, trailing)
+    return _composite(_draw_rows)(count, dtype, trailing)
 
 
 def _draw_rows(
@@ -148,7 +152,7 @@ def levels(depth: int = 1, max_rows: int = 6, max_length: int = 5) -> SearchStra
     --------
     >>> levels(2).validate()
     """
-    return st.composite(_draw_levels)(depth, max_rows, max_length)
+    return _composite(_draw_levels)(depth, max_rows, max_length)
 
 
 def _draw_levels(draw: DrawFn, depth: int, max_rows: int, max_length: int) -> list[list[int]]:
@@ -181,7 +185,7 @@ def raggeds(
     --------
     >>> raggeds(depth=1, dtype="int64").validate()
     """
-    return st.composite(_draw_ragged)(depth, dtype, trailing)
+    return _composite(_draw_ragged)(depth, dtype, trailing)
 
 
 def _draw_ragged(
@@ -210,7 +214,7 @@ def nested_lists(depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> S
     --------
     >>> nested_lists(2).validate()
     """
-    return st.composite(_draw_lists)(depth, leaves)
+    return _composite(_draw_lists)(depth, leaves)
 
 
 def _draw_lists(draw: DrawFn, depth: int, leaves: SearchStrategy[Any] | None) -> list[Any]:

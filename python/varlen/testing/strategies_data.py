@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from varlen._core import Dim, Shape
 from varlen.dims import Data, batch_dim
 from varlen.testing.model import Axis, Model, fill, take, transpose, walk
+
+# Hypothesis reads the source of a function each time that it makes a strategy of it.
+_composite = cache(st.composite)
 
 SHAPES = [
     "B",
@@ -202,7 +206,7 @@ def dims_of(
     --------
     >>> dims_of("BTF").validate()
     """
-    return st.composite(_draw_dims)(letters, max_rows, longest, min_size)
+    return _composite(_draw_dims)(letters, max_rows, longest, min_size)
 
 
 def _draw_dims(draw: DrawFn, letters: str, max_rows: int, longest: int, min_size: int) -> tuple[Dim, ...]:
@@ -284,7 +288,7 @@ def samples(
     --------
     >>> samples("int64", shapes=["BT"]).validate()
     """
-    return st.composite(_draw_sample)(dtype, list(shapes), ordered, finite, min_size)
+    return _composite(_draw_sample)(dtype, list(shapes), ordered, finite, min_size)
 
 
 def _draw_sample(
@@ -321,7 +325,7 @@ def other_over(
     --------
     >>> other_over(sample_of([IDENTITIES["B"].bind(2)], [7, 8]), "B").validate()
     """
-    return st.composite(_draw_other)(sample, letters, dtype, finite)
+    return _composite(_draw_other)(sample, letters, dtype, finite)
 
 
 def _draw_other(draw: DrawFn, sample: Sample, letters: str, dtype: str, finite: bool) -> Sample:
