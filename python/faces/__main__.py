@@ -352,7 +352,7 @@ def thinc_methods() -> str:
     head = f"""{FUTURE}
 from typing import TYPE_CHECKING
 
-from varlen.thinc.levels import level_of
+from varlen.thinc.levels import expand_rows, level_of
 
 if TYPE_CHECKING:
     from varlen.backends.table import Backend

@@ -31,7 +31,7 @@ def _method(
         name,
         ", ".join(f"{word}: {TYPES.get(word, 'Array')}" for word in names),
         summary,
-        f"self._verbs.{call}{ignore}",
+        f"{call}{ignore}" if call.startswith("expand_rows(") else f"self._verbs.{call}{ignore}",
         example.replace("ops.", "vl.thinc.NumpyOps()."),
         texts,
         type=type,
@@ -67,7 +67,7 @@ def _expand(
     return _method(
         f"backprop_reduce_{name}",
         f"The gradient of `reduce_{name}`: every row of sequence i gets row i{what}.",
-        f"{verb}({argument}, level_of(lengths))",
+        f'expand_rows(self._verbs.{verb}, "{argument}", {argument}, level_of(lengths))',
         f"(total, width) of the dtype of {argument}.",
         {argument: f"(n, width) the gradient of the {noun}.", "lengths": LENGTHS},
         example,
@@ -133,7 +133,7 @@ OPS = (
     _method(
         "backprop_reduce_max",
         "The gradient of `reduce_max`: each number goes back to its row, the others get zeros.",
-        "expand_which(d_maxes, level_of(lengths, None, 1), which)",
+        'expand_rows(self._verbs.expand_which, "d_maxes", d_maxes, level_of(lengths, None, 1), which)',
         "(total, width) of the dtype of d_maxes.",
         {
             "d_maxes": "(n, width) the gradient of the maxima.",

@@ -182,7 +182,9 @@ def as_dtype(value: object, argument: str, objects: bool = False, stand_in: bool
         dtype: np.dtype | None = None if value is None else np.dtype(_numpy_name(value))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(value), argument, stand_in)
-    if dtype is None or (isinstance(value, dict) and not value):  # to NumPy a structure without fields
+    if dtype is None or (
+        isinstance(value, (dict, list)) and not value
+    ):  # to NumPy a structure without fields
         raise type_error(argument, f"expected a NumPy dtype, got {short(value)}")
     if dtype.hasobject and not objects:
         raise type_error(

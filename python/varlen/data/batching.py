@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.data.named_layout import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, per_key, select_columns
 from varlen.data.plan import BatchPlan, SeedLike
@@ -120,6 +120,7 @@ class Batching(Rows):
         >>> ds.data_schema([vl.dims.batch_dim, visit])
         DataSpecs({'id': DataSpec([batch]), 'x': DataSpec([batch, visit])})
         """
+        flatten = as_bool(flatten, "flatten")
         if isinstance(dims, DataSpecs):
             return schema_of(self.fields, dims, flatten)
         cache: dict[Any, DataSpecs] = self.__dict__.setdefault("_schemas", {})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_mapping
+from varlen.arguments import as_dtype, as_mapping, over_limit
 from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
 from varlen.data.devices.staged_batch import StagedBatch
@@ -188,6 +188,8 @@ class BatchPlan:
                 result: Arrays = self.batcher(*arguments)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
+        except ValueError as error:
+            raise over_limit(error) from None
         if options.bin_size is not None:
             max_bytes = options.values["max_bytes"]
             result = packed_arrays(

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen._core import Dim
 from varlen._methods import adopt_methods
+from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT
 from varlen.dims import axes as _axes
@@ -149,8 +150,9 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         self._shape = make.bound_dims(values, dims)
         self._values, self._order, self._dense = values, None, None
         self._facts = NO_FACTS
-        facts = Annotations(name, sparse_dim, feature_dim, time_dim, beam, available_for_inference)
-        if facts != NO_FACTS:
+        can_infer = as_bool(available_for_inference, "available_for_inference")
+        facts = Annotations(name, sparse_dim, feature_dim, time_dim, beam, can_infer)
+        if any(fact is not other for fact, other in zip(facts, NO_FACTS, strict=True)):
             self._facts = make.check_facts(self, facts)
 
     @classmethod

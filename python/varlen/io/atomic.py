@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from varlen.arguments import as_bool
 from varlen.errors import value_error
 from varlen.io.urls import local_path
 
@@ -117,6 +118,7 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
     (7, ['notes.txt'])
     >>> folder.cleanup()
     """
+    is_durable = as_bool(durable, "durable")
     target = resolve(path)
     fd, temp = temporary(target)
     try:
@@ -124,7 +126,7 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
             yield fd
             with contextlib.suppress(FileNotFoundError):
                 os.fchmod(fd, stat.S_IMODE(os.stat(target).st_mode))
-            if durable:
+            if is_durable:
                 os.fsync(fd)
         finally:
             os.close(fd)
@@ -133,7 +135,7 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
         with contextlib.suppress(OSError):
             os.unlink(temp)
         raise
-    if durable:
+    if is_durable:
         sync_folder(os.path.dirname(target))
 
 

@@ -53,7 +53,7 @@ class CombineMethods(JointState):
         parts = _check_parts(tensors, "tensors")
         if len(parts) == 1:
             return parts[0]
-        return _join(cls, parts, stack=False)
+        return _join(cls, parts, "tensors", stack=False)
 
     @classmethod
     def vstack(cls: type[Self], tensor_dicts: Iterable[Self]) -> Self:
@@ -87,7 +87,7 @@ class CombineMethods(JointState):
         parts = _check_parts(tensor_dicts, "tensor_dicts")
         if len(parts) == 1:
             return cls._wrap(parts[0]._view().unsqueeze(), parts[0]._given_schema)
-        return _join(cls, parts, stack=True)
+        return _join(cls, parts, "tensor_dicts", stack=True)
 
     def unsqueeze(self: Self, dim: int) -> Self:
         """Add an outermost dim of length 1; values are shared.
@@ -206,9 +206,9 @@ def _check_parts(joints: Iterable[Self], argument: str) -> list[Self]:
     return parts
 
 
-def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
+def _join(cls: type[Self], parts: list[Self], argument: str, stack: bool) -> Self:
     if not parts:
-        raise contract_error(ValueError, "tensors", "Can't concatenate an empty list!")
+        raise contract_error(ValueError, argument, "Can't concatenate an empty list!")
     join = _core.Joint.stack if stack else _core.Joint.concat
     try:
         joint = join([part._joint or part._view() for part in parts])

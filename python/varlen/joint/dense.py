@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, padding_id, word_as_id
+from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, over_limit, padding_id, word_as_id
 from varlen.errors import contract_error, error_of
 from varlen.joint.state import JointState
 
@@ -129,7 +129,7 @@ class DenseMethods(JointState):
         if out is not None:
             _check_out(view, out)
         sizes = [] if max_len is None else ints_per_level(max_len, "max_len", max(view.depth, 0))
-        return view.dense(
+        options = (
             padding_side,
             truncate,
             _fill_rows(view, fill),
@@ -139,6 +139,10 @@ class DenseMethods(JointState):
             as_bool(empty_keys, "empty_keys"),
             -1 if max_bytes is None else as_int(max_bytes, "max_bytes"),
         )
+        try:
+            return view.dense(*options)
+        except ValueError as error:
+            raise over_limit(error) from None
 
 
 def _fill_rows(view: _core.Joint, fill: object) -> dict[str, Array] | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, refuse_mask
-from varlen.errors import error_of, index_error, value_error
+from varlen.errors import error_of, index_error, name_item, value_error
 from varlen.io import columns
 from varlen.io.errors import name_only_file
 from varlen.io.file import refuse_wordless
@@ -245,17 +245,23 @@ class KeyMethods(IndexMethods):
                 new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=self.row_ids
             ),
         )
-        if isinstance(values, np.ndarray):
-            flat, dim = columns.cast_array(name, refuse_mask(values, name), options), dim or 0
-        else:
-            flat, levels = columns.build_column(name, values, options)
+        try:
+            if isinstance(values, np.ndarray):
+                flat, dim = columns.cast_array(name, refuse_mask(values, name), options), dim or 0
+            else:
+                flat, levels = columns.build_column(name, values, options)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise name_item(error, "values") from None
         own_dim = len(levels) if dim is None else dim
         if levels and own_dim != len(levels):
             raise value_error("dim", f"{name} has {len(levels)} levels, not {dim}")
         for number, level in enumerate(levels, start=1):
             if number > view.depth:
-                raise value_error(name, f"has {len(levels)} levels, there are {view.depth}")
-            columns.check_nesting(view.level(number), level, number, name, "the others")
+                raise value_error("values", f"{name} has {len(levels)} levels, there are {view.depth}")
+            try:
+                columns.check_nesting(view.level(number), level, number, name, "the others")
+            except ValueError as error:
+                raise name_item(error, "values") from None
         metadata = dict(self._meta)
         vocabularies = {k: w for k, w in metadata.pop("vocabularies", {}).items() if k != name}
         vocabularies.update({k: tuple(words) for k, words in options.vocabularies.items()})
@@ -264,7 +270,11 @@ class KeyMethods(IndexMethods):
         schema = self._given_schema
         if schema is not None:
             schema = {**schema, name: options.schema.get(name, flat.dtype)}
-        return self._wrap(view.with_column(name, own_dim, flat, metadata or None), schema)
+        try:
+            changed = view.with_column(name, own_dim, flat, metadata or None)
+        except (TypeError, ValueError) as error:
+            raise name_item(error, "values") from None
+        return self._wrap(changed, schema)
 
     def to_list(self) -> dict[str, Any]:
         """Convert every key to nested lists.
@@ -364,9 +374,9 @@ class KeyMethods(IndexMethods):
         """
         name = self.row_ids
         if name is None or name not in self.keys_at_dim(0):
-            raise value_error("row_ids", "no key of dim 0 holds them", "name one with row_ids=")
+            raise value_error("", "no key of dim 0 holds the ids of rows", "name one with row_ids=")
         own_ids = self._view().values(name)
-        query = as_ids(ids, "row_ids")
+        query = as_ids(ids, "ids")
         words = self.vocabularies.get(name)
         if words is not None:
             places = {word: i for i, word in enumerate(words)}
@@ -375,15 +385,13 @@ class KeyMethods(IndexMethods):
         sorted_ids = own_ids[order]
         if len(sorted_ids) > 1 and (repeats := np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])).size:
             rows = order[repeats[0] : repeats[0] + 2].tolist()
-            raise value_error(
-                "row_ids", f"{name} has {sorted_ids[repeats[0]]} twice, at rows {rows}", row=rows[1]
-            )
+            raise value_error("", f"{name} has {sorted_ids[repeats[0]]} twice, at rows {rows}", row=rows[1])
         index = np.searchsorted(sorted_ids, query.reshape(-1))
         is_known = index < len(sorted_ids)
         is_known[is_known] = sorted_ids[index[is_known]] == query.reshape(-1)[is_known]
         if not is_known.all():
             missing = np.asarray(ids).reshape(-1)[np.flatnonzero(~is_known)[0]]
-            raise error_of(KeyError, "row_ids", f"no row has {name} {missing}")
+            raise error_of(KeyError, "ids", f"no row has {name} {missing}")
         where: Array = order[index].reshape(query.shape).astype(np.int64, copy=False)
         return where
 

@@ -95,18 +95,18 @@ def bincount(
 def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
     """How often each number is in each sequence, (n, k), or the sums of weights in its stead."""
     if ids.ndim != 1:
-        raise value_error("values", f"expected numbers, got rows of shape {tuple(ids.shape[1:])}")
+        raise value_error("X", f"expected numbers, got rows of shape {tuple(ids.shape[1:])}")
     minimum = as_int(minlength, "minlength")
     if weights is not None and tuple(weights.shape) != (len(ids),):
         raise value_error("weights", f"have shape {tuple(weights.shape)}, expected ({len(ids)},)")
     result = backend_of(ids).counts_there(ids, level, minimum, weights)
     if result is not None:
         return result
-    numbers = whole_numbers(ids, "values")
+    numbers = whole_numbers(ids, "X")
     if numbers.size and numbers.min() < 0:
         k = int((numbers < 0).argmax())
         raise value_error(
-            "values",
+            "X",
             f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, expected 0 or more",
             row=k,
             number=int(numbers[k]),

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, check_output
+from varlen.arguments import as_int, as_mapping, check_output
 from varlen.backends import backend_of
 from varlen.backends.equation import in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
@@ -109,7 +109,7 @@ def einsum(
     """
     if not isinstance(equation, str):
         raise instance_error("equation", "a str", equation)
-    by_letter = {} if lengths is None else lengths
+    by_letter = {} if lengths is None else as_mapping(lengths, "lengths", "letters to lengths")
     read = _read if tracing.is_tracing() else _cached_read
     reading = read(
         equation,
@@ -216,7 +216,7 @@ def _read(
         else:
             ragged_letters.append(letter)
     _sequences_of(terms, out, ragged_letters)
-    names = tuple([f"operand {k}" for k in range(len(terms))])
+    names = tuple([f"operands[{k}]" for k in range(len(terms))])
     counts = {k: _levels_of(names[k], terms[k], *kind) for k, kind in enumerate(kinds) if kind is not None}
     axes, letter_axes = [], []
     for k, term in enumerate(terms):
@@ -337,7 +337,7 @@ def _nests_of(reading: _Reading, operands: tuple[Any, ...]) -> tuple[Any, Levels
             model, outer_levels = operands[k], outer
         elif (outer_levels or outer) and not same_levels(outer_levels, outer):
             difference = describe_difference(outer_levels, outer)
-            raise value_error("", f"operand {k}: nests differently from the one before: {difference}")
+            raise value_error(f"operands[{k}]", f"nests differently from the one before: {difference}")
         nests.append(own[place:])
     return model, outer_levels, nests
 
@@ -359,16 +359,15 @@ def _measure(
             prefix = reading.prefixes[k]
             one = f", of which {prefix!r} is one" if prefix else ""
             raise value_error(
-                "",
-                f"operand {k}: expected {axes} axes for {reading.terms[k]!r}{one}, "
-                f"got shape {tuple(shapes[k])}",
+                f"operands[{k}]",
+                f"expected {axes} axes for {reading.terms[k]!r}{one}, got shape {tuple(shapes[k])}",
             )
     for letter, k, axis in reading.sizes:
         extent = shapes[k][axis]
         size = extents.setdefault(letter, extent)
         if size is not extent and not _is_same(size, extent):
             raise value_error(
-                "", f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {size}"
+                f"operands[{k}]", f"{letter} is {extent} long, that of {reading.said_by[letter]} {size}"
             )
     for j in reading.sorted_nests:
         _measure_nest(reading, reading.nests[j], nests[j], levels, extents)
@@ -384,7 +383,7 @@ def _measure(
         rows = rows_of_prefix(prefix, levels, extents)
         if rows != shapes[k][0]:
             raise value_error(
-                "", f"operand {k}: has {shapes[k][0]} rows for {prefix!r}, the lengths add up to {rows}"
+                f"operands[{k}]", f"has {shapes[k][0]} rows for {prefix!r}, the lengths add up to {rows}"
             )
     return levels, extents
 
@@ -401,9 +400,8 @@ def _measure_nest(
     for letter in letters:
         if letter in levels and len(levels[letter]) != len(own[0]):
             raise value_error(
-                "",
-                f"operand {nest.operand}: has {len(own[0])} sequences for {letter}, "
-                f"{reading.said_by[letter]} {len(levels[letter])}",
+                f"operands[{nest.operand}]",
+                f"has {len(own[0])} sequences for {letter}, {reading.said_by[letter]} {len(levels[letter])}",
             )
     targets = [levels[x] if x in levels else extents[x] for x in letters]
     difference = _core.nest_difference(own, targets)
@@ -411,8 +409,8 @@ def _measure_nest(
         place, unit, i = difference
         expected = targets[place] if letters[place] not in levels else targets[place].lengths[i]
         raise value_error(
-            "",
-            f"operand {nest.operand}: {letters[place]} of {reading.terms[nest.operand]!r} is "
+            f"operands[{nest.operand}]",
+            f"{letters[place]} of {reading.terms[nest.operand]!r} is "
             f"{own[place].lengths[unit]} long in sequence {i}, "
             f"that of {reading.said_by[letters[place]]} {expected}",
             row=i,

@@ -91,7 +91,7 @@ def matmul(a: SequencesLike, b: Any, *, transpose_a: bool = False, transpose_b: 
                     "transpose_a",
                     "cannot be used with one matrix b for all rows; transpose the values yourself",
                 )
-            return _multiply_rows(ragged, b.T if transpose_b and b.ndim == 2 else b)
+            return _multiply_rows(ragged, b.T if as_bool(transpose_b, "transpose_b") and b.ndim == 2 else b)
     A = _matrices(a, "a", as_bool(transpose_a, "transpose_a"))
     B = _matrices(b, "b", as_bool(transpose_b, "transpose_b"))
     if a is b:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.dims import AmbiguousAxisError, Dim
 from varlen.dims.axes import place, places
 from varlen.dims.make import check_dim, check_dims
@@ -241,8 +241,12 @@ class AxesBase:
         >>> x.get_axes(exclude_time=True)
         [0, 2]
         """
-        words = [(exclude_time, "T"), (exclude_batch, "B"), (exclude_feature, "F")]
-        drop_axes = [self._axis_of(word) for is_gone, word in words if is_gone]
+        words = {
+            "T": as_bool(exclude_time, "exclude_time"),
+            "B": as_bool(exclude_batch, "exclude_batch"),
+            "F": as_bool(exclude_feature, "exclude_feature"),
+        }
+        drop_axes = [self._axis_of(word) for word, is_gone in words.items() if is_gone]
         return [k for k in range(len(self.dims)) if k not in drop_axes]
 
     def get_dynamic_axes(self) -> list[int]:
@@ -323,7 +327,8 @@ class AxesBase:
         >>> x.get_axes_by_tag_name("e"), x.get_axes_by_tag_name("e", spatial_only=True)
         ([1, 2], [1])
         """
-        candidates = self.get_spatial_batch_axes() if spatial_only else range(len(self.dims))
+        is_spatial = as_bool(spatial_only, "spatial_only")
+        candidates = self.get_spatial_batch_axes() if is_spatial else range(len(self.dims))
         return [k for k in candidates if name.lower() in self.dims[k].name.lower()]
 
     def get_axis_by_tag_name(self, name: str, spatial_only: bool = False) -> int:
@@ -391,7 +396,7 @@ class AxesBase:
         {'time_dim_axis': 0, 'feature_dim_axis': 1}
         """
         axes = {"time_dim_axis": self.time_dim_axis, "feature_dim_axis": self.feature_dim_axis}
-        if not counted_with_batch_dim:
+        if not as_bool(counted_with_batch_dim, "counted_with_batch_dim"):
             batch_axis = self.batch_dim_axis
             is_behind = {
                 k: v is not None and batch_axis is not None and batch_axis < v for k, v in axes.items()
@@ -452,8 +457,9 @@ class AxesBase:
         >>> x.have_dim_tag(time), x.have_dim_tag(SpatialDim("time"))
         (True, False)
         """
-        tags = [*self.dims, *(implicit_dims(self._frame) if include_implicit else [])]
-        return tags.count(tag) == 1 if unique else tag in tags
+        has_implicit = as_bool(include_implicit, "include_implicit")
+        tags = [*self.dims, *(implicit_dims(self._frame) if has_implicit else [])]
+        return tags.count(tag) == 1 if as_bool(unique, "unique") else tag in tags
 
     def is_axis_dynamic(self, axis: Axis | int) -> bool:
         """Whether the lengths of a dim differ.
@@ -523,7 +529,8 @@ class AxesBase:
         >>> x.remaining_dims(time) == [batch_dim, feature]
         True
         """
-        drop_axes = [] if remove is None else self.get_axes_from_description(remove)
+        with naming(axes="remove"):
+            drop_axes = [] if remove is None else self.get_axes_from_description(remove)
         return [dim for k, dim in enumerate(self.dims) if k not in drop_axes]
 
     def copy_transpose(self, perm: Sequence[Dim | int]) -> Self:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from varlen._methods import adopt_methods
+from varlen.arguments import as_bool
 from varlen.dims import Data, DataSpec, Dim, num_elements_of_shape
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, DataBase, dtype_name
@@ -181,7 +182,8 @@ class Tensor(Axes, Data[Any]):
         >>> x.verify_out_shape({two}, allow_missing_implicit_dims=True) is x
         True
         """
-        verify(self, out_shape, allow_missing_implicit_dims and allow_missing_implicit)
+        with_implicit = as_bool(allow_missing_implicit_dims, "allow_missing_implicit_dims")
+        verify(self, out_shape, with_implicit and allow_missing_implicit)
         return self
 
     def copy(self, name: str | None = None, **facts: Any) -> Tensor:
@@ -282,7 +284,7 @@ class Tensor(Axes, Data[Any]):
         >>> Tensor("x", [three], raw_tensor=np.zeros(3)).copy_compatible_to_dims([two, three])
         Tensor('x', [three(3)], float64)
         """
-        return as_tensor(self.compatible_to(dims, expand=unbroadcast))
+        return as_tensor(self.compatible_to(dims, expand=as_bool(unbroadcast, "unbroadcast")))
 
 
 class _Frame(DataBase[Any]):
@@ -465,7 +467,8 @@ class Template(Axes, DataSpec):
         >>> Tensor("x", [two], "int32").verify_out_shape({two})
         Template('x', [two(2)], int32)
         """
-        verify(self._frame, out_shape, allow_missing_implicit_dims)
+        with_implicit = as_bool(allow_missing_implicit_dims, "allow_missing_implicit_dims")
+        verify(self._frame, out_shape, with_implicit)
         return self
 
     def __repr__(self) -> str:

@@ -113,7 +113,7 @@ def sequence_pool(
             refuse("mean" if kind == "average" else kind, values, "input")
     elif kind not in _ENDS:
         numbers(values, "input")
-    with naming_pad_value(), naming(lengths="lengths", advice="pass pad_value= for its result"):
+    with naming_pad_value(), naming(lengths="input", advice="pass pad_value= for its result"):
         if with_index:
             result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
             return wrap_units(r, result, outer_levels), wrap_units(r, _rows(which, units), outer_levels)

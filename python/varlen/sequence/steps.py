@@ -128,7 +128,8 @@ def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
     >>> [step.tolist() for step in steps]
     [[3, 0, 9], [4, 1], [5, 2], [6], [7], [8]]
     """
-    return Packed.from_ragged(sequences(x), order=_check_table(table))
+    with naming(ragged="x", order="table"):
+        return Packed.from_ragged(sequences(x), order=_check_table(table))
 
 
 def concat_outputs(

@@ -239,7 +239,7 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
     parts = [x if isinstance(x, Ragged) else as_values(x, "values") for x in values]
     arrays = [x for x in parts if not isinstance(x, Ragged)]
     if not arrays:
-        return combine.stack(cast("list[Ragged[Any]]", parts), axis)
+        return _stack(parts, axis)
     axes = {x.ndim for x in parts}
     if len(axes) > 1:
         raise value_error("values", f"expected the same number of axes in each, got {sorted(axes)}")
@@ -248,14 +248,21 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
     if place == 0 and len({x.shape[1:] for x in parts}) == 1:
         return RaggedTensor.from_list(arrays)
     if count == 1:
-        return combine.concatenate([_nested(x.reshape(-1, 1), 2) for x in arrays], 1)
+        with naming(raggeds="values"):
+            return combine.concatenate([_nested(x.reshape(-1, 1), 2) for x in arrays], 1)
     shapes = [x.shape[2:] for x in arrays]
     ragged_axis = max(
         (i for i in builtins.range(count - 2) if len({shape[i] for shape in shapes}) > 1), default=-1
     )
     ranks = [len(x._levels) for x in parts if isinstance(x, Ragged)]
     rank = ranks[0] if ranks else min(max(1, place, ragged_axis + 2), count - 1)
-    return combine.stack([x if isinstance(x, Ragged) else _nested(x, rank + 1) for x in parts], axis)
+    return _stack([x if isinstance(x, Ragged) else _nested(x, rank + 1) for x in parts], axis)
+
+
+def _stack(values: list[Any], axis: int) -> Ragged[Any]:
+    """`combine.stack`, whose errors are about these values."""
+    with naming(raggeds="values"):
+        return cast("Ragged[Any]", combine.stack(values, axis))
 
 
 def stack_dynamic_partitions(

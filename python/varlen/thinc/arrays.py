@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
-from varlen.arguments import as_dtype
+from varlen.arguments import as_bool, as_dtype
 from varlen.backends import backend_of
 from varlen.errors import type_error, value_error
 
@@ -160,7 +160,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
     array([[0.],
            [0.]], dtype=float32)
     """
-    result = np.zeros if zeros else np.empty
+    result = np.zeros if as_bool(zeros, "zeros") else np.empty
     return result(shape, as_dtype(dtype, "dtype"))
 
 

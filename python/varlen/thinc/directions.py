@@ -46,8 +46,8 @@ def bidirectional(l2r: Any, r2l: Any = None) -> Model:
     >>> model.predict([np.array([[1.0], [2.0], [3.0]])])[0].tolist()
     [[1.0, 6.0], [3.0, 5.0], [6.0, 3.0]]
     """
-    first = as_model(l2r)
-    second = first.copy() if r2l is None else as_model(r2l)
+    first = as_model(l2r, "l2r")
+    second = first.copy() if r2l is None else as_model(r2l, "r2l")
     return Model(f"bi{first.name}", _forward, init=_init, layers=[first, second])
 
 

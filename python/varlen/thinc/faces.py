@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from varlen.thinc.levels import level_of
+from varlen.thinc.levels import expand_rows, level_of
 
 if TYPE_CHECKING:
     from varlen.backends.table import Backend
@@ -149,7 +149,7 @@ class DeclaredOps:
                [1.],
                [2.]])
         """
-        return self._verbs.expand(d_sums, level_of(lengths))  # type: ignore[no-any-return]
+        return expand_rows(self._verbs.expand, "d_sums", d_sums, level_of(lengths))  # type: ignore[no-any-return]
 
     def backprop_reduce_mean(self, d_means: Array, lengths: Ints) -> Array:
         """The gradient of `reduce_mean`: every row of sequence i gets row i divided by its length.
@@ -181,7 +181,7 @@ class DeclaredOps:
                [0.5],
                [2. ]])
         """
-        return self._verbs.expand_mean(d_means, level_of(lengths))  # type: ignore[no-any-return]
+        return expand_rows(self._verbs.expand_mean, "d_means", d_means, level_of(lengths))  # type: ignore[no-any-return]
 
     def backprop_reduce_max(self, d_maxes: Array, which: Array, lengths: Ints) -> Array:
         """The gradient of `reduce_max`: each number goes back to its row, the others get zeros.
@@ -218,7 +218,7 @@ class DeclaredOps:
                [5.],
                [7.]])
         """
-        return self._verbs.expand_which(d_maxes, level_of(lengths, None, 1), which)  # type: ignore[no-any-return]
+        return expand_rows(self._verbs.expand_which, "d_maxes", d_maxes, level_of(lengths, None, 1), which)  # type: ignore[no-any-return]
 
     def backprop_softmax_sequences(self, dY: Array, Y: Array, lengths: Ints) -> Array:
         """The gradient of `softmax_sequences`.

@@ -53,11 +53,11 @@ def _model_class() -> type[Model]:
 OURS = ModelKind(_model_class, _enter, as_thinc, _never)
 
 
-def as_model(layer: Any) -> Model:
+def as_model(layer: Any, argument: str = "layer") -> Model:
     """A Model of anything that `varlen.transforms.as_layer` takes."""
     if isinstance(layer, Model):
         return layer
-    with naming(given="layer"):
+    with naming(given=argument):
         result = as_layer(layer)
     return Model(result.name, partial(_call, result))
 
@@ -90,7 +90,7 @@ def _model_of(
         )
         if any(map(is_model, layers)):
             return cast(Model, transform(*args, **kwargs))
-        models = list(map(as_model, layers))
+        models = [as_model(one, "layers" if has_layers else "layer") for one in layers]
         options = {} if dims is None or not models else {"init": init, "dims": dims(*models)}
         make = partial(_with_layers, transform, has_layers, arguments)
         return cast(Model, model(OURS, make, *models, **options))
@@ -213,7 +213,7 @@ def noop(*layers: Any) -> Model:
     >>> vl.thinc.noop().predict([3, 1])
     [3, 1]
     """
-    return Model("noop", _pass, layers=list(map(as_model, layers)))
+    return Model("noop", _pass, layers=[as_model(layer, "layers") for layer in layers])
 
 
 def clone(orig: Model, n: int) -> Model:
@@ -245,7 +245,8 @@ def clone(orig: Model, n: int) -> Model:
     'linear>>linear'
     """
     as_int(n, "n")
-    return chain(orig, *(orig.copy() for _ in range(n - 1))) if n > 1 else orig if n else noop()
+    with naming(layers="orig"):
+        return chain(orig, *(orig.copy() for _ in range(n - 1))) if n > 1 else orig if n else noop()
 
 
 def tuplify(layer1: Any, layer2: Any, *layers: Any) -> Model:
@@ -269,7 +270,8 @@ def tuplify(layer1: Any, layer2: Any, *layers: Any) -> Model:
     >>> vl.thinc.tuplify(vl.thinc.noop(), vl.thinc.reduce_sum()).predict(vl.thinc.Ragged([1, 2], [2]))[1]
     array([3])
     """
-    models = [as_model(layer) for layer in (layer1, layer2, *layers)]
+    models = [as_model(layer1, "layer1"), as_model(layer2, "layer2")]
+    models += [as_model(layer, "layers") for layer in layers]
     name = f"tuple({', '.join(model.name for model in models)})"
     return Model(name, _tuple, init=_init_tuple, layers=models, dims={"nI": None})
 

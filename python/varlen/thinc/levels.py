@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level
-from varlen.errors import index_error, name_place, value_error
+from varlen.errors import index_error, name_place, naming, value_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     Ints = Array | Sequence[int]
 
 SUM = "must sum up to the number of rows"
+
+
+def expand_rows(verb: Any, argument: str, rows: Any, *others: Any) -> Any:
+    """What a verb of a backend makes of a gradient, which the caller's argument is called here."""
+    with naming(rows=argument):
+        return verb(rows, *others)
 
 
 def level_of(lengths: Ints, rows: int | None = None, minimum: int = 0) -> Level:

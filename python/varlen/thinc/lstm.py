@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.thinc.initializers import get_width, glorot_uniform_init, zero_init
 from varlen.thinc.layers import as_model, noop, with_padded
 from varlen.thinc.model import Model
@@ -69,7 +69,7 @@ def LSTM(
         "lstm",
         _forward,
         init=partial(_init, init_W or glorot_uniform_init, init_b or zero_init),
-        dims={"nO": nO, "nI": nI, "depth": as_int(depth, "depth", minimum=1), "dirs": 1 + bool(bi)},
+        dims={"nO": nO, "nI": nI, "depth": as_int(depth, "depth", minimum=1), "dirs": 1 + as_bool(bi, "bi")},
         attrs={"dropout_rate": dropout},
         params={"LSTM": None, "HC0": None},
     )
@@ -105,9 +105,10 @@ def PyTorchLSTM(nO: int, nI: int, *, bi: bool = False, depth: int = 1, dropout: 
     """
     import torch
 
-    if depth == 0:
+    dirs = 1 + as_bool(bi, "bi")
+    if as_int(depth, "depth") == 0:
         return noop()
-    inner = as_model(torch.nn.LSTM(nI, nO // 2 if bi else nO, depth, bidirectional=bi, dropout=dropout))
+    inner = as_model(torch.nn.LSTM(nI, nO // dirs, depth, bidirectional=dirs == 2, dropout=dropout))
     inner._dims = {"nO": nO, "nI": nI}
     return with_padded(inner)
 

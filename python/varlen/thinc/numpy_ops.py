@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._methods import adopt_methods
+from varlen.arguments import as_bool
 from varlen.errors import contract_error, instance_error, naming, value_error
 from varlen.thinc import arrays
 from varlen.thinc.cpu_ops import CpuOps
@@ -252,7 +253,8 @@ class NumpyOps(CpuOps):
                     name,
                     f"Provided '{name}' array should be 2-dimensional, but found {matrix.ndim} dimension(s).",
                 )
-        left, right = x.T if trans1 else x, y.T if trans2 else y
+        left = x.T if as_bool(trans1, "trans1") else x
+        right = y.T if as_bool(trans2, "trans2") else y
         if left.shape[1] != right.shape[0]:
             raise value_error("y", f"has {right.shape[0]} rows, x has {left.shape[1]} columns")
         shape = (left.shape[0], right.shape[1])
@@ -377,7 +379,8 @@ class NumpyOps(CpuOps):
         >>> vl.thinc.NumpyOps().list2ragged([np.array([[1.0], [2.0]]), np.array([[3.0]])]).lengths
         array([2, 1], dtype=int32)
         """
-        r = ops.list2ragged(list(seqs))
+        with naming(arrays="seqs"):
+            r = ops.list2ragged(seqs)
         return Ragged._make(r.values, r.levels)
 
     def ragged2list(self, ragged: Ragged[Array]) -> list[Array]:
@@ -410,4 +413,4 @@ class NumpyOps(CpuOps):
 
 
 def _seed(shuffle: bool) -> int | None:
-    return int(np.random.randint(2**31)) if shuffle else None  # noqa: NPY002 - as Thinc draws
+    return int(np.random.randint(2**31)) if as_bool(shuffle, "shuffle") else None  # noqa: NPY002 - as Thinc draws

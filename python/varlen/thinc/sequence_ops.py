@@ -11,10 +11,10 @@ import numpy as np
 from varlen._core import Level
 from varlen._methods import adopt_methods
 from varlen.arguments import as_int, as_ints
-from varlen.errors import contract_error, index_error
+from varlen.errors import contract_error, index_error, naming
 from varlen.ops.flatten import unpad
 from varlen.thinc.faces import DeclaredOps
-from varlen.thinc.levels import SUM, level_of
+from varlen.thinc.levels import SUM, expand_rows, level_of
 from varlen.thinc.types import Padded
 
 if TYPE_CHECKING:
@@ -188,7 +188,8 @@ class Ops(DeclaredOps):
             raise contract_error(ValueError, "seqs", "Cannot pad sequences with different dtypes")
         if len({seq.shape[1:] for seq in seqs}) != 1:
             raise contract_error(ValueError, "seqs", "Cannot pad sequences that differ on other dimensions")
-        dense: Array = self._verbs.list2dense(seqs, round_to)
+        with naming(arrays="seqs"):
+            dense: Array = self._verbs.list2dense(seqs, round_to)
         return dense
 
     def unpad(self, padded: Array, lengths: Sequence[int]) -> list[Array]:
@@ -467,8 +468,9 @@ class Ops(DeclaredOps):
             return self._none_of(d_firsts)
         if len(starts_ends) == 1:
             raise contract_error(ValueError, "starts_ends", "starts_ends must not have size 1")
-        level = Level.from_offsets(as_ints(starts_ends))
-        return self._verbs.expand_end(d_firsts, level, False)  # type: ignore[no-any-return]
+        with naming("starts_ends"):
+            level = Level.from_offsets(as_ints(starts_ends))
+        return expand_rows(self._verbs.expand_end, "d_firsts", d_firsts, level, False)  # type: ignore[no-any-return]
 
     def backprop_reduce_last(self, d_lasts: Array, lasts: Ints) -> Array:
         """The gradient of `reduce_last`: the last row of sequence i gets row i, the others zeros.
@@ -502,8 +504,9 @@ class Ops(DeclaredOps):
         """
         if len(lasts) == 0:
             return self._none_of(d_lasts)
-        level = Level.from_bounds(np.asarray(as_ints(lasts)) + 1)
-        return self._verbs.expand_end(d_lasts, level, True)  # type: ignore[no-any-return]
+        with naming("lasts"):
+            level = Level.from_bounds(np.asarray(as_ints(lasts)) + 1)
+        return expand_rows(self._verbs.expand_end, "d_lasts", d_lasts, level, True)  # type: ignore[no-any-return]
 
     def softmax_sequences(self, Xs: Array, lengths: Ints, *, inplace: bool = False, axis: int = -1) -> Array:
         """The softmax of each column inside each sequence.

@@ -78,8 +78,8 @@ def test_numbers_are_counted_in_each_sequence(r, minlength, data):
 def test_counting_names_what_it_does_not_take():
     r = vl.Ragged([1, 0, 2], [2, 1])
     for call, kind, text in (
-        (lambda: (r - 1).bincount(), ValueError, "values: row 1, in sequence 0, is -1"),
-        (lambda: (r * 1.0).bincount(), TypeError, "values: expected integers, got float64"),
+        (lambda: (r - 1).bincount(), ValueError, "X: row 1, in sequence 0, is -1"),
+        (lambda: (r * 1.0).bincount(), TypeError, "X: expected integers, got float64"),
         (lambda: vl.Ragged([[1]], [1]).bincount(), ValueError, r"got rows of shape \(1,\)"),
         (lambda: r.bincount(weights=[1.0]), ValueError, r"weights: have shape \(1,\), expected \(3,\)"),
         (
@@ -213,5 +213,5 @@ def test_tensors_are_compared_and_counted_as_arrays_are():
     counts = vl.Ragged(torch.tensor([1, 0]), [2]).bincount(weights=np.array([0.5, 2]))
     assert isinstance(counts, torch.Tensor)
     assert counts.tolist() == [[2, 0.5]]
-    with pytest.raises(OverflowError, match="values: entry 0 is 9223372036854775809, beyond int64"):
+    with pytest.raises(OverflowError, match="X: entry 0 is 9223372036854775809, beyond int64"):
         vl.Ragged(np.array([2**63 + 1], "u8"), [1]).bincount()

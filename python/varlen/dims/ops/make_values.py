@@ -16,7 +16,7 @@ from varlen.dims.ops.combine import check_operand, join_dims, unify_kind
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, coordinates, order_of
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import value_error
+from varlen.errors import naming, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -298,7 +298,8 @@ def one_hot(
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
         raise value_error("x", f"{x!r} has no sparse_dim", "pass dim=")
-    check_facts(x, Annotations(sparse_dim=classes), "one_hot: x")
+    with naming(sparse_dim="dim"):
+        check_facts(x, Annotations(sparse_dim=classes), "one_hot: x")
     plan = _split_classes(x._shape, x._order, classes)
     numbers, places = unify_kind([align(x._values, x._shape, plan.shape), plan.places])
     values = backend_of(numbers).cast(numbers == places, np.float32 if dtype is None else dtype, "dtype")

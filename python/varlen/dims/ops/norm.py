@@ -18,7 +18,7 @@ from varlen.dims.ops.elementwise import rsqrt
 from varlen.dims.ops.reduce import group_dims, order_left
 from varlen.dims.ops.softmax import ungroup
 from varlen.dims.out_shape import check_out_shape
-from varlen.errors import instance_error, value_error
+from varlen.errors import instance_error, naming, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -198,7 +198,8 @@ class Moments(NamedTuple):
         from varlen.dims.ops.faces import zeros
 
         dims = [in_dim] if isinstance(in_dim, Dim) else in_dim
-        mean = zeros(dims, like=like)
+        with naming(dims="in_dim"):
+            mean = zeros(dims, like=like)
         return Moments(mean, mean + 1, zeros(dims, like=like, dtype=np.int64))
 
     def updated(self, now: Moments, momentum: float = 0.1) -> Moments:

@@ -221,6 +221,7 @@ def _in_algebra(dim: Dim, start: Any, end: Any, step: int) -> Dim | None:
     """The dim of a slice where it follows from that of the whole; None where it has lengths of its own."""
     if step < 1 or is_data(start) or is_data(end):
         return None
+    start, end = (item if item is None or type(item) is Dim else int(item) for item in (start, end))
     if dim.is_static and type(start) is not Dim and type(end) is not Dim:
         length = int(dim.size or 0)
         first, last, _ = builtins.slice(start, end).indices(length)

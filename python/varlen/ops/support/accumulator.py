@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import DTypes, Output, RowsLike, SequencesLike
 
 WRAP = "wrap"  # the default of `overflow`: a verb that is given this very text accumulates as by itself
-_NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text and bytes
+_NOT_NUMBERS = "mMUSV"  # the letters that NumPy has for times, durations, text, bytes and records
 
 
 class Integers(NamedTuple):
