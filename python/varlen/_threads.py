@@ -24,15 +24,23 @@ def in_worker() -> bool:
 def limit_worker() -> None:
     """Give a worker one thread, since its siblings have the other cores.
 
-    A VARLEN_NUM_THREADS that is not a number is ignored with a warning. The core itself reads the variable,
-    and gives one thread to every forked child.
+    A VARLEN_NUM_THREADS that is not a number is ignored with a warning, and one that is too large is as many
+    as there may be. The core itself reads the variable, and gives one thread to every forked child.
     """
     if in_worker():
         set_num_threads(1)
     text = os.environ.get("VARLEN_NUM_THREADS")
-    if text is not None and not (text.isascii() and text.isdigit() and int(text) >= 1):
-        warnings.warn(
-            f"VARLEN_NUM_THREADS: expected a whole number of at least 1, got {text!r}; it is ignored",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    if text is None:
+        return
+    from varlen.arguments import MOST_THREADS
+
+    digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
+    if digits and len(digits) < 9 and int(digits) <= MOST_THREADS:
+        return
+    action = f"this process has {MOST_THREADS} threads" if digits else "it is ignored"
+    warnings.warn(
+        f"VARLEN_NUM_THREADS: expected a whole number of at least 1 and at most {MOST_THREADS}, "
+        f"got {text[:30]!r}; {action}",
+        RuntimeWarning,
+        stacklevel=3,
+    )

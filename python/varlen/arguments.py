@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen.errors import (
+    error_of,
     index_error,
     instance_error,
     name_argument,
@@ -116,6 +117,16 @@ def as_float(value: Any, argument: str) -> float:
     except (TypeError, ValueError, RuntimeError):
         pass
     raise instance_error(argument, "a number", value)
+
+
+def rng_of(seed: Any, argument: str) -> np.random.Generator:
+    """What draws numbers: a Generator of NumPy, or one of a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError, OverflowError) as error:
+        reason = f"expected a Generator of NumPy, a seed or None, got {short(seed)}"
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise error_of(kind, argument, reason) from None
 
 
 def refuse_gradient(value: object, argument: str) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import scalar_error
-from varlen.errors import type_error, value_error
+from varlen.arguments import is_listed, scalar_error
+from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def nested_rows(data: Any, kind: Any, one: str, plural: str) -> tuple[list[Any], Levels]:
     """The arrays in nested lists, in order, and their levels; a list of scalars is a sequence too."""
+    if not is_listed(data):
+        raise instance_error("data", "a list or tuple", data)
     _core.refuse_cycles(data, "data")
     levels: list[Level] = []
     rows = list(data)

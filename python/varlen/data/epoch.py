@@ -49,7 +49,7 @@ class Epoch(Generic[ArrayT]):
     batch_size, batches, shuffle, seed, epoch, drop_last, prefetch, progress
         As in `Dataset.epoch`.
     threads
-        The batches to make at the same time, at most prefetch.
+        The batches to make at the same time, at most prefetch and 256.
 
     Examples
     --------

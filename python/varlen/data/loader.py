@@ -84,7 +84,7 @@ class Loader(Epoch[ArrayT]):
     prefetch
         The batches to make ahead, at least 1.
     threads
-        The batches to make at the same time, at most prefetch.
+        The batches to make at the same time, at most prefetch and 256.
     collate_fn
         The function that makes a batch from samples of other datasets; `varlen.data.collate` by default.
     progress

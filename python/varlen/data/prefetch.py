@@ -141,7 +141,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
     depth
         The number of batches to make ahead, at least 1.
     threads
-        The number of batches to make at the same time, at most depth.
+        The number of batches to make at the same time, at most depth and 256.
 
     Examples
     --------

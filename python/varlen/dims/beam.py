@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
+from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, make_data
@@ -226,7 +227,7 @@ def _cut_beam(
     rows = values.reshape((-1, count))
     lengths = np.full(shape.count(shape.rank), count, np.int64)
     if eos is not None:
-        ends = backend.readable(rows) == eos
+        ends = backend.readable(rows) == as_int(eos, "eos")
         lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), count)
         mask = np.arange(count) < lengths[:, None]
         rows = backend.take_rows(rows.reshape(-1), np.flatnonzero(mask))

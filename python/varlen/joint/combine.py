@@ -113,7 +113,7 @@ class CombineMethods(JointState):
         >>> JointNestedRaggedTensorDict({"T": [1, 2]}).unsqueeze(0).to_list()
         {'T': [[1, 2]]}
         """
-        if dim != 0:
+        if as_int(dim, "dim", -(2**63)) != 0:
             raise contract_error(ValueError, "dim", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().unsqueeze(), self._given_schema)
 
@@ -141,7 +141,7 @@ class CombineMethods(JointState):
         >>> JointNestedRaggedTensorDict({"T": [[1, 2]]}).squeeze(0).to_list()
         {'T': [1, 2]}
         """
-        if dim != 0:
+        if as_int(dim, "dim", -(2**63)) != 0:
             raise contract_error(ValueError, "dim", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().squeeze())
 

@@ -271,10 +271,10 @@ class KeyMethods(IndexMethods):
         if schema is not None:
             schema = {**schema, name: options.schema.get(name, flat.dtype)}
         try:
-            changed = view.with_column(name, own_dim, flat, metadata or None)
+            whole_view = view.with_column(name, own_dim, flat, metadata or None)
         except (TypeError, ValueError) as error:
             raise name_item(error, "values") from None
-        return self._wrap(changed, schema)
+        return self._wrap(whole_view, schema)
 
     def to_list(self) -> dict[str, Any]:
         """Convert every key to nested lists.

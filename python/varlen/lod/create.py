@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_int, as_list, fits_memory
+from varlen.arguments import as_int, as_list, fits_memory, rng_of
 from varlen.backends.values import as_values
 from varlen.errors import instance_error, value_error
 from varlen.levels import check_levels, describe_difference, nested_levels, same_levels
@@ -123,5 +123,5 @@ def create_random_int_lodtensor(
     rows = levels[-1].total
     check_levels(rows, levels, "recursive_seq_lens")
     fits_memory(rows * math.prod(shape), "base_shape")
-    values = np.random.default_rng(seed).integers(minimum, maximum, (rows, *shape), np.int64, endpoint=True)
+    values = rng_of(seed, "seed").integers(minimum, maximum, (rows, *shape), np.int64, endpoint=True)
     return LoDTensor(values, levels=levels)

@@ -225,7 +225,10 @@ def block_and_levels(
         marks = as_values(mask, "mask")
         slots = dense.shape[:2]
         if marks.ndim != len(slots) or any(map(_differ, marks.shape, slots)):
-            raise value_error("mask", f"has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
+            is_deep = marks.ndim > len(slots) and not any(map(_differ, marks.shape, dense.shape))
+            advice = "a mask of several levels does not tell empty sequences from none; pass lengths=r.levels"
+            text = f"has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}"
+            raise value_error("mask", text, advice if is_deep else "")
         tracing.is_traced(marks)
         return dense, (backend_of(marks).mask_to_level(marks, padding_side),)
     return dense, (lengths,) if type(lengths) is Level else levels_from(None, lengths)

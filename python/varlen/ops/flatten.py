@@ -65,6 +65,8 @@ def flatten(
     >>> vl.ops.flatten([np.array([1, 2]), np.array([3])], pad=1)
     array([0, 1, 2, 0, 3, 0])
     """
+    if getattr(X, "ndim", 1) == 0:
+        raise scalar_error("X")
     if X is None or (hasattr(X, "__len__") and len(X) == 0):
         shape = (0,) * as_int(ndim_if_empty, "ndim_if_empty")
         return cast("RowsT", np.zeros(shape, np.float32 if dtype is None else as_dtype(dtype, "dtype")))

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from varlen.arguments import as_bool, as_int, check_step, index_array, is_listed
+from varlen.arguments import as_bool, as_int, check_step, index_array, is_listed, rng_of
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.tracing import eager_only
@@ -181,7 +181,7 @@ def _batches(
     cuts: list[int], batch: Callable[[Any], T], shuffle: bool, buffer: int, seed: Any
 ) -> SizedGenerator[T]:
     limit = as_int(buffer, "buffer", 1)
-    rng = np.random.default_rng(seed) if as_bool(shuffle, "shuffle") else None
+    rng = rng_of(seed, "seed") if as_bool(shuffle, "shuffle") else None
 
     def items() -> Iterator[T]:
         order = None if rng is None else rng.permutation(cuts[-1])

@@ -80,7 +80,8 @@ def constant(
     array(['a', 'few', 'words'], dtype='<U5')
     """
     # Numbers in one list are an array, which has no level: one is put around them meanwhile.
-    is_flat = ragged_rank == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
+    rank_or_none = None if ragged_rank is None else as_int(ragged_rank, "ragged_rank")
+    is_flat = rank_or_none == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
     lists = [pylist] if is_flat else pylist
     values: Any
     with naming(data="pylist"):
@@ -89,7 +90,7 @@ def constant(
         values = values.astype(dtype)
     depth = len(levels) - is_flat
     row = () if inner_shape is None else tuple(as_int(size, "inner_shape") for size in inner_shape)
-    rank = depth - len(row) if ragged_rank is None else as_int(ragged_rank, "ragged_rank")
+    rank = depth - len(row) if rank_or_none is None else rank_or_none
     while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
         levels, depth = (*levels, Level.from_lengths([0] * levels[-1].total)), depth + 1
     if not 0 <= rank <= depth:

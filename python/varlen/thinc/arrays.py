@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
-from varlen.arguments import as_bool, as_dtype
+from varlen.arguments import as_bool, as_dtype, as_float
 from varlen.backends import backend_of
 from varlen.errors import type_error, value_error
 
@@ -235,6 +235,7 @@ def get_dropout_mask(
     array([[0., 2., 2.],
            [2., 0., 0.]], dtype=float32)
     """
+    drop = None if drop is None else as_float(drop, "drop")
     if drop is not None and drop != drop:
         raise value_error("drop", "expected a number, got nan")
     if drop is None or drop <= 0:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from varlen.errors import contract_error
+from varlen.errors import contract_error, instance_error
 from varlen.thinc.numpy_ops import NumpyOps
 
 _current: ContextVar[NumpyOps | None] = ContextVar("varlen_thinc_ops", default=None)
@@ -85,6 +85,11 @@ def set_current_ops(ops: NumpyOps) -> None:
     ops
         An object that has Thinc's ops.
 
+    Raises
+    ------
+    TypeError
+        No such object.
+
     Notes
     -----
     As Thinc's `set_current_ops`.
@@ -93,6 +98,8 @@ def set_current_ops(ops: NumpyOps) -> None:
     --------
     >>> vl.thinc.set_current_ops(vl.thinc.NumpyOps())
     """
+    if not hasattr(ops, "xp"):
+        raise instance_error("ops", "ops, such as NumpyOps", ops)
     _current.set(ops)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.arguments import axis_of
 from varlen.backends.values import is_array
 from varlen.errors import value_error
 from varlen.types import Padded, Ragged
@@ -54,7 +55,7 @@ def get_width(X: Any, *, dim: int = -1) -> int:
         )
     if X.ndim < 2:
         return int(X.max()) + 1 if X.ndim and len(X) else 0
-    return int(X.shape[dim])
+    return int(X.shape[axis_of(dim, X.ndim, "dim")])
 
 
 def glorot_uniform_init(ops: NumpyOps, shape: tuple[int, int]) -> NDArray[np.float32]:

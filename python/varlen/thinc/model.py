@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from varlen._methods import adopt_methods
+from varlen.arguments import as_int
 from varlen.errors import contract_error, error_of, type_error, value_error
 from varlen.thinc.current import get_current_ops
 from varlen.transforms import Layer
@@ -222,6 +223,7 @@ class Model(Layer):
         """
         if name not in self._dims:
             raise error_of(KeyError, "", f"Cannot set unknown dimension '{name}' for model '{self.name}'.")
+        value = value if value is None else as_int(value, "value")
         old = self._dims[name]
         has_params = any(x is not None for x in self._params.values())
         if old is not None and old != value and (has_params or not force):

@@ -9,8 +9,8 @@ import numpy as np
 
 from varlen import ops
 from varlen._methods import adopt_methods
-from varlen.arguments import as_bool
-from varlen.errors import contract_error, instance_error, naming, value_error
+from varlen.arguments import as_bool, as_int
+from varlen.errors import contract_error, index_error, instance_error, naming, value_error
 from varlen.thinc import arrays
 from varlen.thinc.cpu_ops import CpuOps
 from varlen.thinc.types import Ragged
@@ -321,7 +321,7 @@ class NumpyOps(CpuOps):
         >>> vl.thinc.NumpyOps().tile(np.array([[1, 2]]), 2)
         array([[1, 2, 1, 2]])
         """
-        return np.tile(X, reps)
+        return np.tile(X, as_int(reps, "reps"))
 
     def backprop_maxout(self, dY: Array, which: Array, P: int) -> Array:
         """The gradient of `maxout`: each number goes back to its piece, the others get zeros.
@@ -353,7 +353,10 @@ class NumpyOps(CpuOps):
         >>> vl.thinc.NumpyOps().backprop_maxout(np.array([[5.0]]), np.array([[1]]), 2)
         array([[[0., 5.]]])
         """
-        dX = np.zeros((*dY.shape, P), dY.dtype)
+        pieces = as_int(P, "P")
+        if which.size and which.max() >= pieces:
+            raise index_error("which", f"piece {which.max()} is out of range for {pieces} pieces")
+        dX = np.zeros((*dY.shape, pieces), dY.dtype)
         np.put_along_axis(dX, which[..., None], dY[..., None], -1)
         return dX
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from varlen._core import Level
 from varlen._methods import adopt_methods
-from varlen.arguments import as_int, as_ints
-from varlen.errors import contract_error, index_error, naming
+from varlen.arguments import as_int, as_ints, is_listed
+from varlen.errors import contract_error, index_error, instance_error, naming
 from varlen.ops.flatten import unpad
 from varlen.thinc.faces import DeclaredOps
 from varlen.thinc.levels import SUM, expand_rows, level_of
@@ -97,12 +97,14 @@ class Ops(DeclaredOps):
         >>> vl.thinc.NumpyOps().flatten([np.array([1.0, 2.0]), np.array([3.0])], pad=1)
         array([0., 1., 2., 0., 3., 0.])
         """
+        if X is not None and not is_listed(X):
+            raise instance_error("X", "a list of arrays", X)
         if X is None or len(X) == 0:
             return self.alloc((0,) * ndim_if_empty, dtype=dtype or "f")  # type: ignore[no-any-return]
         full = [x for x in X if x.size]
         if not full:
             return self.alloc(X[0].shape, dtype=dtype or "f")  # type: ignore[no-any-return]
-        flat = self._verbs.flatten(full, None, max(0, int(pad)))
+        flat = self._verbs.flatten(full, None, max(0, as_int(pad, "pad", -(2**63))))
         return flat if dtype is None else self.asarray(flat, dtype=dtype)  # type: ignore[no-any-return]
 
     def unflatten(self, X: Array, lengths: Ints, pad: int = 0) -> list[Array]:
@@ -137,7 +139,7 @@ class Ops(DeclaredOps):
         >>> vl.thinc.NumpyOps().unflatten(np.array([1.0, 2.0, 3.0]), [2, 1])
         [array([1., 2.]), array([3.])]
         """
-        if pad <= 0:
+        if as_int(pad, "pad", -(2**63)) <= 0:
             return self._verbs.ragged2list(X, level_of(lengths, len(X)))
         level = level_of(lengths)
         counts = (level.lengths > 0).cumsum()
@@ -176,11 +178,14 @@ class Ops(DeclaredOps):
         array([[1., 2.],
                [3., 0.]])
         """
-        if round_to < 1:
+        if as_int(round_to, "round_to", -(2**63)) < 1:
             raise contract_error(
                 ValueError, "round_to", f"Rounding for padding must at least be 1, was: {round_to}"
             )
-        if not seqs:
+        has_items = is_listed(seqs)
+        if not has_items:
+            raise instance_error("seqs", "a list of arrays", seqs)
+        if not len(seqs):
             raise contract_error(ValueError, "seqs", "Cannot pad empty sequence")
         if len({seq.ndim for seq in seqs}) != 1:
             raise contract_error(ValueError, "seqs", "Cannot pad sequences with different ndims")
@@ -571,6 +576,6 @@ class Ops(DeclaredOps):
         >>> vl.thinc.NumpyOps().ngrams(2, np.array([1, 2, 3], np.uint64))
         array([ 2346165840139155392, 16863871380863422640], dtype=uint64)
         """
-        if n < 1:
+        if as_int(n, "n", -(2**63)) < 1:
             return self.alloc((0,), dtype="uint64")  # type: ignore[no-any-return]
         return self._verbs.ngrams(n, keys, Level.from_lengths((len(keys),)))[0]  # type: ignore[no-any-return]

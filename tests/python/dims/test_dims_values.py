@@ -228,3 +228,39 @@ def test_learning_goes_on_without_a_frame(library):
     width = Dim(0, name="width")
     nothing = Data(empty[:, :0].reshape(0, 0), [Dim(0, name="rows"), width])
     assert dims.layer_norm(nothing, width).dims == dims.gelu(nothing).dims == nothing.dims
+
+
+X = Data(np.array([[1, 3], [2, 4]]), [Dim("two", 2), Dim("pair", 2)])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: dims.random("uniform", X.dims, generator="a"), TypeError, "generator: expected a Generator"),
+        (lambda: dims.random("randint", X.dims, low=-(10**30), high=3), ValueError, "low: expected at least"),
+        (
+            lambda: dims.dropout(X * 1.0, 0.5, generator=object()),
+            TypeError,
+            "generator: expected a Generator",
+        ),
+        (lambda: dims.arange(X.dims[0], 2**70), OverflowError, "start: .* does not fit 63 bits"),
+        (lambda: dims.clip_by_value(1, 0, 2), TypeError, "x: expected a Data"),
+        (lambda: dims.clip_by_value(X, 0, 2**70), OverflowError, "greatest: .* does not fit 63 bits"),
+        (lambda: dims.search_sorted(X, np.array([1, 2]), "pair"), ValueError, "values: .*, got shape"),
+        (lambda: dims.slice(X, "pair", step=2**70), OverflowError, "step: .* does not fit 63 bits"),
+        (lambda: dims.split(X, "pair", [X.dims[1]], out_shapes=3), TypeError, "out_shapes: expected a list"),
+        (lambda: dims.combine(np.array([1, 2]), X, 1), ValueError, "op: expected"),
+        (lambda: dims.conv_out_dim("pair", 1), TypeError, "dim: expected a Dim"),
+        (lambda: dims.where(X > 1, X, 0, broadcast=np.array([1, 2])), TypeError, "broadcast: expected True"),
+    ],
+)
+def test_what_is_no_number_and_no_generator_is_refused(call, error, text):
+    with pytest.raises(error, match=text) as found:
+        call()
+    assert "reason" in vars(found.value)
+
+
+def test_amounts_are_integers_of_any_kind():
+    expected = dims.pad(X, "pair", 1, 2)
+    assert dims.pad(X, "pair", np.array(1), np.int64(2)).to_list() == expected.to_list()
+    assert dims.slice(X, "pair", np.array(1)).to_list() == dims.slice(X, "pair", 1).to_list()

@@ -19,7 +19,9 @@ MODULES = ["varlen", *(f"varlen.{name}" for name in ("ops", "dims", "tf", "lod",
 if importlib.util.find_spec("thinc"):
     MODULES.append("varlen.thinc")
 # Examples of these need other libraries, change what all share, or last long.
-LEFT_OUT = re.compile(r"torch|thinc\.api|install|set_num_threads|xarray|cupy|spacy|polars|pyarrow")
+LEFT_OUT = re.compile(
+    r"torch|thinc\.api|install|set_num_threads|set_current_ops|use_ops|xarray|cupy|spacy|polars|pyarrow"
+)
 # A model runs layers, whose errors are about what is given to these.
 INNER = re.compile(r"thinc\.Model\.(initialize|predict)\(")
 
@@ -145,3 +147,10 @@ def test_an_error_names_an_argument_of_the_function(calls):
 def test_a_flag_is_true_or_false(calls):
     errors = errors_of(calls, lambda: [np.array([1, 2])], lambda one: one.annotation in ("bool", bool))
     assert [f"{what}: {error!r}" for what, _, error in errors if not hasattr(error, "reason")] == []
+
+
+def test_numbers_are_refused_by_records(calls):
+    plain = {"int", "float", "int | None", "float | None", int, float}
+    errors = errors_of(calls, wrong_values, lambda one: one.annotation in plain)
+    wrong = [(what, error) for what, _, error in errors if not isinstance(error, (OSError, Warning))]
+    assert [f"{what}: {error!r}" for what, error in wrong if not hasattr(error, "reason")] == []

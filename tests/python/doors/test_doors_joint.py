@@ -307,7 +307,11 @@ def test_outputs_do_not_share_memory():
         (lambda J: J.with_key("n", np.array([None] * 3)), TypeError, "n: arrays of Python objects"),
         (lambda J: J.with_key("n", [1, 2, 300], dtype="i1"), OverflowError, r"n\[2\]: 300 does not fit int8"),
         (lambda J: J.with_key("n", np.array([1, 2, 300]), dtype="i1"), ValueError, "300.* does not fit int8"),
-        (lambda J: J.rows_of([1]), ValueError, "row_ids: no key of dim 0 holds them; name one with row_ids="),
+        (
+            lambda J: J.rows_of([1]),
+            ValueError,
+            "no key of dim 0 holds the ids of rows; name one",
+        ),
         (lambda J: J.keys_at_dim(0) and J["s", 0], TypeError, "not supported"),
     ],
 )
@@ -321,9 +325,9 @@ def test_methods_name_what_does_not_fit(call, error, text):
         ([7, 99], KeyError, "no row has s 99"),
         ([2**70], KeyError, f"no row has s {2**70}"),
         (["a"], KeyError, "no row has s a"),
-        (None, TypeError, "row_ids: expected integers or strings, position 0 holds NoneType"),
-        ([7, None], TypeError, "row_ids: expected integers or strings, position 1 holds NoneType"),
-        (masked((7, 8)), TypeError, "row_ids: expected an array without a mask"),
+        (None, TypeError, "ids: expected integers or strings, position 0 holds NoneType"),
+        ([7, None], TypeError, "ids: expected integers or strings, position 1 holds NoneType"),
+        (masked((7, 8)), TypeError, "ids: expected an array without a mask"),
     ],
 )
 def test_ids_are_those_of_rows(ids, error, text):

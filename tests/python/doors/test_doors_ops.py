@@ -171,3 +171,33 @@ def test_objects_of_dlpack_are_rows_where_the_host_reads_them():
     assert vl.ops.reduce_sum(ByDlpack(x), [2, 1]).tolist() == [1, 2]
     with pytest.raises(TypeError, match=r"values: a ByDlpack on a device; give cupy\.asarray"):
         vl.Ragged(ByDlpack(x, (2, 0)), [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: ops.list2array(np.array(1)), ValueError, "X: expected at least one dimension, got a scalar"),
+        (lambda: ops.pad(np.array(1)), TypeError, "arrays: expected a list of arrays, got ndarray"),
+        (lambda: ops.list2ragged(np.array(1)), TypeError, "arrays: expected a list of arrays, got ndarray"),
+        (lambda: ops.list2padded(np.array(1)), TypeError, "seqs: expected a list of arrays, got ndarray"),
+        (lambda: ops.split(np.array(1), 1), ValueError, "ragged: expected at least one dimension"),
+        (lambda: ops.block_mask([2], window=[1]), ValueError, r"window: .*, or two of them, got \[1\]"),
+        (lambda: ops.segment_ids([2], level=np.array([1, 2])), TypeError, "level: expected an int"),
+        (lambda: ops.backprop_lstm(np.ones((3, 2)), [3], 1, ()), ValueError, "params: expected at least one"),
+        (lambda: ops.backprop_lstm(np.ones((3, 2)), [3], np.ones(2), 1), TypeError, "fwd_state: .* a tuple"),
+        (lambda: ops.einsum("bt->b", PARTS[0], lengths=[1]), TypeError, "lengths: expected a dict"),
+        (lambda: next(ops.minibatch(1, PARTS, shuffle=True, seed="a")), TypeError, "seed: expected a Gen"),
+    ],
+)
+def test_what_is_no_list_no_pair_and_no_seed_is_refused(call, error, text):
+    with pytest.raises(error, match=text) as found:
+        call()
+    assert "reason" in vars(found.value)
+
+
+def test_a_mask_of_two_levels_names_what_tells_more():
+    r = Ragged.from_list([[[1, 2], []], [], [[4]]])
+    block, mask = r.to_dense(mask=True)
+    with pytest.raises(ValueError, match=r"mask: has shape \(3, 2, 2\), .* pass lengths=r\.levels"):
+        ops.from_dense(block, mask=mask)
+    assert ops.from_dense(block, r.levels).to_list() == r.to_list()

@@ -113,3 +113,27 @@ def test_numbers_that_fit_are_cast():
     assert r.to_dense(dtype=torch.float16).dtype == torch.float16
     with pytest.raises(ValueError, match="values: element 0 is nan"):
         Ragged(T([float("nan")]), [1]).to_dense(dtype=torch.int32)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: Ragged.from_list(T(1)), TypeError, "data: expected a list or tuple, got Tensor"),
+        (lambda: ops.list2array(T(1)), ValueError, "X: expected at least one dimension, got a scalar"),
+        (lambda: ops.pad(T(1)), TypeError, "arrays: expected a list of arrays, got Tensor"),
+        (lambda: ops.list2ragged(T(1)), TypeError, "arrays: expected a list of arrays, got Tensor"),
+        (lambda: ops.list2padded(T(1)), TypeError, "seqs: expected a list of arrays, got Tensor"),
+        (lambda: example().max(empty=np.array([None])), ValueError, r"empty: .* got array\(\[None\]"),
+        (lambda: example().to_dense(fill=np.array([None])), ValueError, r"fill: array\(\[None\]"),
+        (lambda: example()[::0], ValueError, "slice step cannot be zero"),
+        (
+            lambda: ops.backprop_lstm(np.ones((3, 2)), [3], torch.ones(2), (1,)),
+            TypeError,
+            "fwd_state: .* tensors",
+        ),
+    ],
+)
+def test_tensors_that_are_no_list_and_no_number_are_refused(call, error, text):
+    with pytest.raises(error, match=text) as found:
+        call()
+    assert "reason" in vars(found.value)

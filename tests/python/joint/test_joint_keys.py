@@ -101,7 +101,7 @@ def test_with_key(make):
     for bad, text in (
         ([[5], [6, 7]], r"Inconsistent bounds tensors! \[2 3\] vs. \[1 3\]"),
         ([5, 6, 7], "w: has 3 rows, but dim 0 has 2"),
-        ([[[[1]], [[1], [1]]], [[]]], "w: has 3 levels, there are 2"),
+        ([[[[1]], [[1], [1]]], [[]]], "values: w has 3 levels, there are 2"),
         (np.zeros(3), "w: has 3 rows, but dim 0 has 2"),
     ):
         with pytest.raises(ValueError, match=text):
@@ -221,11 +221,11 @@ def test_rows_are_found_by_their_ids(make):
     assert J[1:].rows_of([20]).tolist() == [1]
     assert J.rows_of([]).tolist() == []
     for bad in (5, 15, 99):
-        with pytest.raises(KeyError, match=f"row_ids: no row has who {bad}"):
+        with pytest.raises(KeyError, match=f"ids: no row has who {bad}"):
             J.rows_of([30, bad])
-    with pytest.raises(ValueError, match=r"row_ids: who has 30 twice, at rows \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"who has 30 twice, at rows \[0, 1\]"):
         Joint.concatenate([J[:1], J]).rows_of([30])
-    with pytest.raises(ValueError, match="row_ids: no key of dim 0 holds them; name one with row_ids="):
+    with pytest.raises(ValueError, match="no key of dim 0 holds the ids of rows; name one with row_ids="):
         J.drop("who").rows_of([30])
     with pytest.raises(ValueError, match="row_ids: 'T' is not a key of dim 0"):
         Joint({"T": [[1]]}, row_ids="T")
@@ -234,7 +234,7 @@ def test_rows_are_found_by_their_ids(make):
 def test_rows_are_found_by_words(make):
     J = make({"who": ["ann", "bob"], "T": [[1], [2]]}, schema={"who": str}, row_ids="who")
     assert J.rows_of(["bob", "ann"]).tolist() == [1, 0]
-    with pytest.raises(KeyError, match="row_ids: no row has who eve"):
+    with pytest.raises(KeyError, match="ids: no row has who eve"):
         J.rows_of(["eve"])
 
 

@@ -53,11 +53,18 @@ def test_default_follows_the_affinity():
     assert in_python(f"import os; os.sched_setaffinity(0, [{core}]); {ASK}")[0] == "1"
 
 
-@pytest.mark.parametrize(("text", "n"), [("3", "3"), ("1", "1"), ("007", "7"), ("9" * 30, "256")])
+@pytest.mark.parametrize(("text", "n"), [("3", "3"), ("1", "1"), ("007", "7"), ("256", "256")])
 def test_variable_sets_the_threads(text, n):
     told, warned = in_python(ASK, VARLEN_NUM_THREADS=text)
     assert told == n
     assert "VARLEN_NUM_THREADS" not in warned
+
+
+@pytest.mark.parametrize("text", ["257", "9" * 30, "9" * 5000])
+def test_variable_of_too_many_threads_is_the_most_with_a_warning(text):
+    told, warned = in_python(ASK, VARLEN_NUM_THREADS=text)
+    assert told == "256"
+    assert f"at most 256, got '{text[:30]}'; this process has 256 threads" in warned
 
 
 @pytest.mark.parametrize("text", ["", "0", "-2", " 5", "+5", "two", "3.5", "4x"])

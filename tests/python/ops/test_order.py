@@ -249,6 +249,16 @@ def test_what_has_no_meaning_is_refused_by_the_names_of_verb_and_dtype(verb: str
         getattr(vl.Ragged(values, [2, 1]), verb)()
 
 
+@pytest.mark.parametrize("values", [np.array(["a", "b", "c"]), np.array([1, 2, 3], "M8[s]")], ids=str)
+@pytest.mark.parametrize("other", [1, 1.5, True, np.int8(1)], ids=str)
+def test_text_and_times_equal_no_number_as_in_numpy(values, other) -> None:
+    r, numbers = vl.Ragged(values, [2, 1]), vl.Ragged(np.arange(3), [2, 1])
+    assert (r == other).to_list() == (r == numbers).to_list() == [[False, False], [False]]
+    assert (r != other).to_list() == (r != numbers).to_list() == [[True, True], [True]]
+    with pytest.raises(TypeError, match=r"^equal: has no meaning for"):
+        np.equal(r, other)
+
+
 def test_arithmetic_that_has_no_meaning_is_refused_by_name() -> None:
     t = vl.Ragged(np.zeros(3, "M8[s]"), [2, 1])
     with pytest.raises(TypeError, match=r"^multiply: has no meaning for datetime64\[s\] and int64$"):

@@ -21,6 +21,8 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
         kinds = [np.asarray(x).dtype for x in inputs]
         if not any(dtype.kind in "mMUS" for dtype in kinds):
             raise
+        if function in ("equal", "not_equal") and isinstance(function, str):  # operators, as those of NumPy
+            return np.full(np.broadcast_shapes(*map(np.shape, inputs)), function == "not_equal")
         names = " and ".join(map(str, kinds))
         what = f"has no meaning for {names}"
         raise error_of(TypeError, "", what, context=implementation.__name__) from error

@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.numpy.rows import native_order, plain_rows
-from varlen.errors import type_error, value_error
+from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
     Array = np.ndarray
@@ -124,6 +124,8 @@ def run_back(
     dY: Array, sizes: list[int], params: Array, state: tuple[Array, ...]
 ) -> tuple[Array, Array, Array, Array]:
     """The way back on arrays: gradients of X, params, H0 and C0."""
+    if not isinstance(state, tuple):
+        raise instance_error("fwd_state", "a tuple", state)
     if len(state) != 5:
         raise value_error("fwd_state", f"expected what lstm_forward_training gave, got {len(state)} parts")
     X, Y, gates, cells_were, hidden_were = state

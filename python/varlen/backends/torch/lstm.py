@@ -97,5 +97,12 @@ def lstm(
 
 def backprop_lstm(dY: Any, sizes: list[int], params: torch.Tensor, state: tuple[Any, ...]) -> tuple[Any, Any]:
     """Gradients of X and of params."""
+    if not isinstance(params, torch.Tensor):
+        raise instance_error("params", "a tensor, as dY is", params)
+    if not isinstance(state, tuple):
+        raise instance_error("fwd_state", "a tuple", state)
+    for part in state:
+        if not isinstance(part, torch.Tensor):
+            raise instance_error("fwd_state", "tensors, as params are", part)
     dX, d_params, _, _ = _lstm_back(_on_cpu(dY, "dY"), params, *state, sizes)
     return dX, d_params

@@ -322,7 +322,10 @@ def number_of(value: Any, argument: str) -> Any:
     refuse_mask(numbers, argument)
     if math.prod(numbers.shape) != 1:
         raise one_number_error(argument, numbers.shape)
-    return numbers.item()
+    number = numbers.item()
+    if number is None:
+        raise value_error(argument, f"expected one number, got {value!r}")
+    return number
 
 
 def byte_limit(max_bytes: Any, rows: torch.Tensor) -> int | None:

@@ -153,7 +153,7 @@ def combine(
 
 
 def _function_of(op: str, operands: Sequence[object]) -> Callable[[Any, Any], Any]:
-    if op in ("squared_difference", "squared_diff"):
+    if isinstance(op, str) and op in ("squared_difference", "squared_diff"):
         return lambda a, b: (a - b) * (a - b)
     one_of(op, "op", sorted([*_SYMBOLS, *_FUNCTIONS, *_UFUNCS]))
     symbol = _SYMBOLS.get(op, op)

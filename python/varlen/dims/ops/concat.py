@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import as_bool, is_listed
+from varlen.arguments import as_bool, as_list, is_listed
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, quote_names
 from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
@@ -376,6 +376,7 @@ def split(
         pieces.append(cut(x, k, first, size, 1, dim))
         begin = begin + count
     if out_shapes is not None:
+        out_shapes = as_list(out_shapes, "out_shapes", "shapes")
         if len(out_shapes) != len(pieces):
             raise value_error("out_shapes", f"{len(out_shapes)} of them for {len(pieces)} pieces")
         for i, (piece, out_shape) in enumerate(zip(pieces, out_shapes, strict=True)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import as_int
+from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
 from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
@@ -66,6 +66,7 @@ def conv_out_dim(
     >>> vl.dims.conv_out_dim(time, 3, stride=2, padding=1) == time.ceildiv_right(2)
     True
     """
+    check_dim(dim, "dim")
     size: Any = filter.max_size() if type(filter) is Dim else filter
     with naming(size="filter"):
         windows = Windows(size, stride, dilation, padding)
@@ -227,8 +228,7 @@ def transposed_conv1d(
     >>> y, y.values.ravel()
     (Data([batch(2), time*2+1(3 to 5), out(1)], float64), array([ 1.,  1., 11., 10., 10.,  5.,  5.,  5.]))
     """
-    if padding not in ("same", "valid"):
-        raise value_error("padding", f"expected 'same' or 'valid', got {padding!r}")
+    one_of(padding, "padding", ("same", "valid"))
     step = as_int(stride, "stride", 1)
     x, k, weights, size, new = _operands(x, filter, axis, in_dim, out_dim, 1)
     dim = x._shape.dims[k]

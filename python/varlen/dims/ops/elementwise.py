@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.dims.base import NO_FACTS, check_data, make_data
+from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
 from varlen.dims.ops.combine import check_operand, combine
 from varlen.dims.out_shape import check_out_shape
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -155,5 +157,10 @@ def clip_by_value(
     """
     for operand, argument in ((x, "x"), (least, "least"), (greatest, "greatest")):
         check_operand(operand, argument)
+    if not any(is_data(operand) for operand in (x, least, greatest)):
+        raise type_error("x", "expected a Data")
+    for limit, argument in ((least, "least"), (greatest, "greatest")):
+        if type(limit) is int:
+            as_int(limit, argument, -(2**63))
     result = combine("minimum", combine("maximum", x, least), greatest)
     return check_out_shape(result, out_shape)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Shape
+from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -241,6 +242,9 @@ def arange(
     result = range_over_dim(dim, like=like)
     check_operand(start, "start")
     check_operand(step, "step")
+    for word, number in (("start", start), ("step", step)):
+        if type(number) is int:
+            as_int(number, word, -(2**63))
     if (start, step) != (0, 1):
         result = result * step + start
         result = result._with_facts(sparse_dim=None)

@@ -236,6 +236,8 @@ class Moments(NamedTuple):
         (array([2.5]), array([1.]))
         """
         momentum = as_fraction(momentum, "momentum")
+        if not isinstance(now, Moments):
+            raise instance_error("now", "Moments", now)
         mask = now.frames > 0
         nearer = [
             where(mask, old + (_detach(new) - old) * momentum, old)

@@ -135,7 +135,9 @@ def pad(
 
 def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
     """What an amount is in the algebra."""
-    return dim_of(numbers, name) if is_data(amount) else amount
+    if is_data(amount):
+        return dim_of(numbers, name)
+    return amount if type(amount) is Dim else int(amount)
 
 
 def _longer(left_pad: Any, dim: Dim, right_pad: Any, amounts: tuple[Data[Any], Data[Any]], out: Any) -> Dim:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import as_bool, as_fraction, one_of
+from varlen.arguments import as_bool, as_float, as_fraction, as_int, one_of, rng_of
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -18,7 +18,7 @@ from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import dtype_error, value_error
+from varlen.errors import dtype_error, instance_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -105,8 +105,14 @@ def random(
     if kind == "randint" and high is None:
         raise value_error("high", "required for integers without a sparse_dim")
     low, high = 0 if low is None else low, 1 if high is None else high
+    numbers = {"low": low, "high": high, "mean": mean, "std": std}
+    for word, number in numbers.items():
+        as_float(number, word)
     if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
         raise value_error("high", f"there are no numbers from {low} up to {high}")
+    if kind == "randint":
+        as_int(int(low), "low", -(2**63))
+        as_int(int(high), "high", -(2**63))
     if not std >= 0:
         raise value_error("std", f"expected a number of 0 or more, got {std}")
     shape, order = shape_of(dims)
@@ -127,7 +133,11 @@ def random(
 def _is_of_torch(generator: np.random.Generator | torch.Generator, reference: object) -> bool:
     if generator is None:
         return reference is not None and type(reference).__module__.split(".")[0] == "torch"
-    return type(generator).__module__.split(".")[0] == "torch"
+    if type(generator).__module__.split(".")[0] != "torch":
+        return False
+    if not hasattr(generator, "initial_seed"):
+        raise instance_error("generator", "a torch.Generator, a seed or None", generator)
+    return True
 
 
 def _drawn_by_numpy(
@@ -139,7 +149,7 @@ def _drawn_by_numpy(
     dtype: DTypes,
     reference: object,
 ) -> Any:
-    draw = np.random.default_rng(generator)
+    draw = rng_of(generator, "generator")
     values: Any
     if kind == "uniform":
         values = _scale_uniform(draw.random(shape), bounds)

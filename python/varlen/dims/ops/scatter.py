@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import one_of
+from varlen.arguments import is_zero, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.base import check_data, dtype_name, make_data
@@ -184,7 +184,7 @@ def _reduce_keys(mode: str, values: Values | None, keys: Any, places: Shape, fil
     count = places.count(places.rank)
     backend = backend_of(values)
     values = backend.contiguous(values)
-    if mode == "sum" and "float" in dtype_name(values.dtype) and (fill is None or fill == 0):
+    if mode == "sum" and "float" in dtype_name(values.dtype) and (fill is None or is_zero(fill)):
         return backend.backprop_gather_add(values, keys[:, None], count)
     level = Level.from_lengths(np.bincount(keys, minlength=count))
     if (keys[1:] < keys[:-1]).any():

@@ -236,7 +236,10 @@ def _mask_over(mask: Data[Any], shape: Shape) -> Any:
 
 def _in_dim(x: Data[Any], mask: Data[Any], in_dim: Axis | None) -> int:
     if in_dim is not None:
-        return places(x, in_dim, "in_dim")[0]
+        axes = places(x, in_dim, "in_dim")
+        if not axes:
+            raise value_error("in_dim", "expected an axis, got none")
+        return axes[0]
     candidates = [k for k, dim in enumerate(x._shape.dims) if mask._shape.find(dim) < 0]
     if len(candidates) > 1:
         candidates = [k for k in candidates if x._shape.dims[k].is_dynamic] or candidates

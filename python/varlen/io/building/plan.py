@@ -89,7 +89,7 @@ def build(
         None: the library of the partitions, or a loop, or processes of this machine if `workers` is more than
         1. "processes"; "dask", or a Client of Dask; "ray".
     workers
-        The number of processes. Dask and Ray use their own.
+        The number of processes, at most 1024. Dask and Ray use their own.
     schema
         Dtypes of keys, or a `Schema`, as in `Writer`. It holds for all partitions, now and later.
     vocabularies
