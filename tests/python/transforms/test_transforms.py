@@ -254,7 +254,7 @@ def test_with_padded_of_an_array_cannot_give_columns_of_other_lengths():
     Y, backprop = transforms.with_padded(shorter)(X, True)
     np.testing.assert_array_equal(Y, X[:2])
     np.testing.assert_array_equal(backprop(Y), [[0, 1], [2, 3], [0, 0]])
-    with pytest.raises(ValueError, match="which an array cannot hold"):
+    with pytest.raises(ValueError, match="which an array cannot express"):
         transforms.with_padded(lambda padded: vl.Ragged(X, [2, 1]).to_padded()).predict(X)
 
 
