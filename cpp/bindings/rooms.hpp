@@ -20,6 +20,7 @@ namespace varlen::bindings {
   ROOM(einsum_nest)        \
   ROOM(erase)              \
   ROOM(expand)             \
+  ROOM(footprint)          \
   ROOM(gather)             \
   ROOM(hash)               \
   ROOM(header)             \

@@ -339,7 +339,7 @@ def is_listed(value: object) -> TypeGuard[Iterable[Any]]:
 
 def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:
     """Refuse an output of any library that has gaps, or lies in the memory of arrays that the call reads."""
-    if tracing.is_tracing():
+    if tracing.is_tracing() or _core.is_apart(out, inputs):
         return
     memory = _memory_of(refuse_mask(out, argument))
     if memory is None:  # what is no array is refused by its backend

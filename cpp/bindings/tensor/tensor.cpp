@@ -348,6 +348,35 @@ py::object placed_over(PyObject* tensor) {
   return device_by_exchange(*exchange, tensor);
 }
 
+std::optional<Footprint> footprint_of(PyObject* tensor) {
+  const DlExchange* const exchange = library().exchange;
+  if (exchange == nullptr) {
+    const py::object array = array_by_method(tensor);
+    if (!array) return {};
+    const auto numbers = py::reinterpret_borrow<py::array>(array);
+    return Footprint{Memory::extent_of(numbers), (numbers.flags() & py::array::c_style) != 0};
+  }
+  DlTensor dl_tensor{};
+  if (exchange->view(tensor, &dl_tensor) != 0) {
+    PyErr_Clear();
+    return {};
+  }
+  const std::int64_t item = (dl_tensor.dtype.bits * dl_tensor.dtype.lanes + 7) / 8;
+  std::int64_t count = 1;
+  std::int64_t reach = 0;  // strides of tensors are not negative
+  bool is_contiguous = true;
+  for (std::int32_t axis = dl_tensor.ndim - 1; axis >= 0; --axis) {
+    const std::int64_t size = dl_tensor.shape[axis];
+    is_contiguous = is_contiguous && (size == 1 || dl_tensor.strides[axis] == count);
+    reach += (size - 1) * dl_tensor.strides[axis];
+    count *= size;
+  }
+  if (count == 0) return Footprint{{}, true};
+  if (dl_tensor.data == nullptr) return {};
+  const auto* const data = static_cast<const std::byte*>(dl_tensor.data) + dl_tensor.byte_offset;
+  return Footprint{{data, data + (reach + 1) * item}, is_contiguous};
+}
+
 py::object tensor_over(const py::array& array) {
   if (const auto* const root = over_tensor(array); root != nullptr) {
     if (is_rows_of(array, *root)) return cut_rows(array, *root);

@@ -3,7 +3,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
+
 #include "support/ndarray.hpp"
+#include "support/overlap.hpp"
 
 namespace varlen::bindings {
 
@@ -27,6 +30,15 @@ namespace py = pybind11;
 
 /// A tensor over the memory of an array, which it keeps alive.
 [[nodiscard]] py::object tensor_over(const py::array& array);
+
+/// Where numbers lie, and whether they do so end to end.
+struct Footprint {
+  Memory memory;
+  bool is_contiguous;
+};
+
+/// Of a tensor on any device, whoever follows it; nothing where it shows no memory.
+[[nodiscard]] std::optional<Footprint> footprint_of(PyObject* tensor);
 
 /// The types of a library of tensors, and its DLPack for C where it has that.
 void take_tensor_types(PyObject* types);
