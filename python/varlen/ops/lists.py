@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from varlen._core import RaggedBase, is_apart
+from varlen._core import RaggedBase
 from varlen.arguments import as_int, check_output, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import device_of, is_array
@@ -127,7 +127,7 @@ def pad(
     >>> dense.shape, mask.sum()
     ((2, 4), np.int64(3))
     """
-    if out is not None and not is_apart(out, (arrays,)):
+    if out is not None and type(out) is not np.ndarray:  # the core checks arrays
         check_output(out, arrays)
     if type(pad_to_multiple_of) is not int or not 1 <= pad_to_multiple_of < 2**62:
         as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
@@ -180,7 +180,7 @@ def list2ragged(
     >>> r.values, r.lengths
     (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
-    if out is not None and not is_apart(out, (arrays,)):
+    if out is not None and type(out) is not np.ndarray:  # the core checks arrays
         check_output(out, arrays)
     try:
         return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
