@@ -54,7 +54,7 @@ def test_uneven_ends_are_repeated_or_dropped(name, lengths, ranks, shuffle):
     for uneven in ("repeat", "drop"):
         if uneven == "drop" and 0 < len(whole) < ranks:
             sampler = MAKE[name](lengths, shuffle=shuffle, uneven=uneven, num_replicas=ranks, rank=0)
-            said = f"uneven: 'drop' leaves no batch: there are {len(whole)} for {ranks} ranks; take 'repeat'"
+            said = f"uneven: 'drop' leaves no batch: there are {len(whole)} for {ranks} ranks; pass 'repeat'"
             for call in (list, len):
                 with pytest.raises(ValueError, match=said):
                     call(sampler)
