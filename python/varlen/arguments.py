@@ -21,7 +21,7 @@ from varlen.errors import (
     value_error,
 )
 
-LARGEST = 2**63 - 1
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
 MOST_THREADS = 256  # as many as the core has at most
 
 
@@ -161,7 +161,7 @@ def number_in(value: Any) -> Any:
 
 def axis_of(axis: object, ndim: int, argument: str = "axis") -> int:
     """An axis, counted from the outermost."""
-    index = as_int(axis, argument, -(2**63))
+    index = as_int(axis, argument, SMALLEST)
     if not -ndim <= index < ndim:
         raise value_error(argument, f"{index} is out of range for {ndim} axes", number=index)
     return index % ndim
@@ -441,7 +441,7 @@ def index_array(key: object) -> np.ndarray[Any, np.dtype]:
 
 def check_step(key: slice) -> None:
     """Refuse a slice whose step is zero, as the core does."""
-    if key.step is not None and as_int(key.step, "", -(2**63)) == 0:
+    if key.step is not None and as_int(key.step, "", SMALLEST) == 0:
         raise value_error("", "slice step cannot be zero", number=0)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, is_placed
-from varlen.arguments import as_int, as_ints, as_list
+from varlen.arguments import SMALLEST, as_int, as_ints, as_list
 from varlen.errors import index_error, name_argument, type_error, value_error
 
 Levels = tuple[Level, ...]
@@ -162,7 +162,7 @@ def reindex(level: Level, counts: Any) -> Level:
 def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
     """The level that a caller means, counted from the outermost; negatives count from the innermost."""
     depth = len(levels)
-    place = as_int(level, argument, -(2**63))
+    place = as_int(level, argument, SMALLEST)
     if not -depth <= place < depth:
         raise index_error(argument, f"{place} is out of range for {depth} levels", number=place)
     return place % depth

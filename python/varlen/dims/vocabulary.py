@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from varlen.arguments import as_int, is_listed, padding_id
+from varlen.arguments import SMALLEST, as_int, is_listed, padding_id
 from varlen.errors import index_error, type_error, value_error
 
 
@@ -60,7 +60,7 @@ class Vocabulary:
             if ids.setdefault(label, i) != i:
                 raise value_error("labels", f"{label!r} stands at positions {ids[label]} and {i}", row=i)
         for name, place in (("unknown", unknown), ("bos", bos), ("eos", eos)):
-            if place is not None and not 0 <= as_int(place, name, -(2**63)) < len(ids):
+            if place is not None and not 0 <= as_int(place, name, SMALLEST) < len(ids):
                 raise index_error(name, f"there is no class {place} among {len(ids)} labels")
             object.__setattr__(self, name, place)
         object.__setattr__(self, "labels", tuple(ids))

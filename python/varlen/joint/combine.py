@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, as_list, one_of
+from varlen.arguments import SMALLEST, as_int, as_list, one_of
 from varlen.errors import contract_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly, shared_dtype
 from varlen.io.schema import id_dtype
@@ -113,7 +113,7 @@ class CombineMethods(JointState):
         >>> JointNestedRaggedTensorDict({"T": [1, 2]}).unsqueeze(0).to_list()
         {'T': [[1, 2]]}
         """
-        if as_int(dim, "dim", -(2**63)) != 0:
+        if as_int(dim, "dim", SMALLEST) != 0:
             raise contract_error(ValueError, "dim", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().unsqueeze(), self._given_schema)
 
@@ -141,7 +141,7 @@ class CombineMethods(JointState):
         >>> JointNestedRaggedTensorDict({"T": [[1, 2]]}).squeeze(0).to_list()
         {'T': [1, 2]}
         """
-        if as_int(dim, "dim", -(2**63)) != 0:
+        if as_int(dim, "dim", SMALLEST) != 0:
             raise contract_error(ValueError, "dim", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().squeeze())
 
@@ -181,7 +181,7 @@ class CombineMethods(JointState):
         """
         deepest = self.max_n_dims - 1
         one_of(fill_mode, "fill_mode", ("first", "repeat", "nan"))
-        dim = as_int(dim, "dim", -(2**63))
+        dim = as_int(dim, "dim", SMALLEST)
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:
             raise contract_error(ValueError, "dim", f"Only supports dim = -1 or {deepest} for now; got {dim}")
         if deepest < 1:

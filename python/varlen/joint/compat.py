@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.errors import contract_error, type_error
 
 __all__ = [
@@ -58,7 +58,7 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     >>> is_ndim_list([[1, 2], [4]], dim=2), is_ndim_list([[1, 2], [4]]), is_ndim_list([])
     (True, False, True)
     """
-    dim = as_int(dim, "dim", -(2**63))
+    dim = as_int(dim, "dim", SMALLEST)
     if dim <= 0:
         raise contract_error(ValueError, "dim", f"dim must be positive, but got {dim}")
     if isinstance(L, np.ndarray):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import SMALLEST, as_bool, as_int
 from varlen.errors import error_of, instance_error, type_error, value_error
 
 __all__: list[str] = []
@@ -307,7 +307,7 @@ class JointState:
         >>> JointNestedRaggedTensorDict({"b": [1, 2], "a": [[1], [2]]}).keys_at_dim(1)
         {'a'}
         """
-        level = as_int(dim, "dim", -(2**63))
+        level = as_int(dim, "dim", SMALLEST)
         return {name for d, name in self._names() if d == level and name != "mask"}
 
     def _get_dim(self, key: str) -> int:

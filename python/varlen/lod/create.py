@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_int, as_list, fits_memory, rng_of
+from varlen.arguments import SMALLEST, as_int, as_list, fits_memory, rng_of
 from varlen.backends.values import as_values
 from varlen.errors import instance_error, value_error
 from varlen.levels import check_levels, describe_difference, nested_levels, same_levels
@@ -117,7 +117,7 @@ def create_random_int_lodtensor(
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, "recursive_seq_lens")
     sizes = [base_shape] if np.ndim(base_shape) == 0 else as_list(base_shape, "base_shape", "sizes")
     shape = [as_int(size, "base_shape") for size in sizes]
-    minimum, maximum = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
+    minimum, maximum = as_int(low, "low", SMALLEST), as_int(high, "high", SMALLEST)
     if maximum < minimum:
         raise value_error("high", f"expected at least low, which is {minimum}, got {maximum}")
     rows = levels[-1].total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from varlen.arguments import as_int, axis_of
+from varlen.arguments import SMALLEST, as_int, axis_of
 from varlen.errors import value_error
 from varlen.levels import equal_lengths, flatten_levels, scale_level
 from varlen.ops.support.outputs import ragged_like
@@ -16,7 +16,7 @@ __all__ = ["expand_dims", "merge_dims"]
 
 def expand_dims(X: Any, axis: int) -> Any:
     """A container with one more axis, of size 1."""
-    dim, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
+    dim, levels, values, ndim = as_int(axis, "axis", SMALLEST), X._levels, X._values, X.ndim
     if not -ndim - 1 <= dim <= ndim:
         raise value_error(
             "axis", f"{dim} is out of range: a new axis can have number 0 to {ndim}", number=dim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import as_bool, as_int, check_output
+from varlen.arguments import SMALLEST, as_bool, as_int, check_output
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.errors import value_error
@@ -111,7 +111,7 @@ def _places_of(op: str, values: SequencesLike | None, level: Any, empty: object)
     backend = backend_of(values)
     if empty is None:
         return backend.reduce_extreme(op, values, level)[1]
-    number = as_int(empty, "empty", -(2**63))
+    number = as_int(empty, "empty", SMALLEST)
     places = backend.reduce_extreme(op, values, level, 0)[1]
     is_empty = backend.ufunc("equal", [backend.level_array(level, "lengths", places), 0], {})
     return backend.where(is_empty.reshape(-1, *(1 for _ in places.shape[1:])), number, places)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
 from varlen.errors import dtype_error, index_error, type_error, value_error
@@ -370,7 +370,7 @@ def _ends(end: object, width: int) -> list[int]:
         pairs = [] if argument is None else [(argument, "end")]
     tokens = []
     for token, name in pairs:
-        token_id = as_int(as_ints(token), name, -(2**63), None)
+        token_id = as_int(as_ints(token), name, SMALLEST, None)
         if not 0 <= token_id < width:
             raise index_error(name, f"token {token_id} is out of range for {width} tokens", number=token_id)
         tokens.append(token_id)

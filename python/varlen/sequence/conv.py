@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends import backend_of
 from varlen.backends.numeric import (
     as_of,
@@ -257,7 +257,7 @@ def _window(
             "filter", f"has {len(filter)} rows, expected {size} * {rows.shape[1]} = {size * rows.shape[1]}"
         )
     step = as_int(stride, "context_stride", 1)
-    begin = -(size // 2) if start is None else as_int(start, "context_start", -(2**63), None)
+    begin = -(size // 2) if start is None else as_int(start, "context_start", SMALLEST, None)
     if abs(begin) > _FARTHEST:
         raise value_error("context_start", f"expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
     empty_rows = np.empty((units.total, 0), np.uint8)

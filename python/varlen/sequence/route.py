@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends.values import as_values, take
 from varlen.errors import index_error, type_error, value_error
 from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
@@ -215,7 +215,7 @@ def _mask_of(mask: SequencesLike, true: int, false: int, what: str) -> Bools:
 
 
 def _no_level(level: int) -> None:
-    if as_int(level, "level", -(2**63)) not in (0, -1):
+    if as_int(level, "level", SMALLEST) not in (0, -1):
         raise index_error("level", f"{level} is out of range for rows without levels")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen._methods import adopt_methods
-from varlen.arguments import as_int, as_ints, is_listed
+from varlen.arguments import SMALLEST, as_int, as_ints, is_listed
 from varlen.errors import contract_error, index_error, instance_error, naming
 from varlen.ops.flatten import unpad
 from varlen.thinc.faces import DeclaredOps
@@ -104,7 +104,7 @@ class Ops(DeclaredOps):
         full = [x for x in X if x.size]
         if not full:
             return self.alloc(X[0].shape, dtype=dtype or "f")  # type: ignore[no-any-return]
-        flat = self._verbs.flatten(full, None, max(0, as_int(pad, "pad", -(2**63))))
+        flat = self._verbs.flatten(full, None, max(0, as_int(pad, "pad", SMALLEST)))
         return flat if dtype is None else self.asarray(flat, dtype=dtype)  # type: ignore[no-any-return]
 
     def unflatten(self, X: Array, lengths: Ints, pad: int = 0) -> list[Array]:
@@ -139,7 +139,7 @@ class Ops(DeclaredOps):
         >>> vl.thinc.NumpyOps().unflatten(np.array([1.0, 2.0, 3.0]), [2, 1])
         [array([1., 2.]), array([3.])]
         """
-        if as_int(pad, "pad", -(2**63)) <= 0:
+        if as_int(pad, "pad", SMALLEST) <= 0:
             return self._verbs.ragged2list(X, level_of(lengths, len(X)))
         level = level_of(lengths)
         counts = (level.lengths > 0).cumsum()
@@ -178,7 +178,7 @@ class Ops(DeclaredOps):
         array([[1., 2.],
                [3., 0.]])
         """
-        if as_int(round_to, "round_to", -(2**63)) < 1:
+        if as_int(round_to, "round_to", SMALLEST) < 1:
             raise contract_error(
                 ValueError, "round_to", f"Rounding for padding must at least be 1, was: {round_to}"
             )
@@ -576,6 +576,6 @@ class Ops(DeclaredOps):
         >>> vl.thinc.NumpyOps().ngrams(2, np.array([1, 2, 3], np.uint64))
         array([ 2346165840139155392, 16863871380863422640], dtype=uint64)
         """
-        if as_int(n, "n", -(2**63)) < 1:
+        if as_int(n, "n", SMALLEST) < 1:
             return self.alloc((0,), dtype="uint64")  # type: ignore[no-any-return]
         return self._verbs.ngrams(n, keys, Level.from_lengths((len(keys),)))[0]  # type: ignore[no-any-return]

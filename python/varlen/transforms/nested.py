@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from varlen import ops
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends.values import is_array
 from varlen.errors import index_error, type_error, value_error
 from varlen.transforms.kinds import check_gradient, kind, kind_error
@@ -86,7 +86,7 @@ def _nested(X: list[Any], depth: int, y: Any) -> Any:
 
 def item_layer(idx: Any, layer: Any) -> Any:
     """The layer of `with_getitem`."""
-    idx = as_int(idx, "idx", minimum=-(2**63))
+    idx = as_int(idx, "idx", minimum=SMALLEST)
     return layer_around(f"with_getitem({idx}, {{}})", partial(_run_getitem, idx), partial(_item, idx), layer)
 
 

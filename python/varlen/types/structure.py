@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, axis_of
+from varlen.arguments import SMALLEST, as_int, axis_of
 from varlen.backends.values import ArrayT
 from varlen.errors import index_error, type_error, value_error
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
@@ -76,7 +76,7 @@ class Structure(RaggedBase[ArrayT]):
         ([[[1, 2, 3], [4]]], [[[1, 2], [3]], [[4]]])
         """
         depth = len(self._levels)
-        place: int = as_int(level, "level", -(2**63))
+        place: int = as_int(level, "level", SMALLEST)
         if not -depth - 1 <= place <= depth:
             raise index_error(
                 "level", f"{place} is out of range: a new level can have number 0 to {depth}", number=place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends import backend_of
 from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
 from varlen.dims.ops.combine import check_operand, combine
@@ -161,6 +161,6 @@ def clip_by_value(
         raise type_error("x", "expected a Data")
     for limit, argument in ((least, "least"), (greatest, "greatest")):
         if type(limit) is int:
-            as_int(limit, argument, -(2**63))
+            as_int(limit, argument, SMALLEST)
     result = combine("minimum", combine("maximum", x, least), greatest)
     return check_out_shape(result, out_shape)

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Dim, Shape
-from varlen.arguments import as_bool, as_fraction, as_int, one_of
+from varlen.arguments import SMALLEST, as_bool, as_fraction, as_int, one_of
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
@@ -254,7 +254,7 @@ def ctc_loss(
     spelling = targets._shape.dims[place(targets, targets_axis, "targets_axis")]
     labels = logits._shape.dims[place(logits, classes, "classes")]
     size = logits._shape.extent(logits._shape.find(labels))
-    blank_id = as_int(blank, "blank", -(2**63))
+    blank_id = as_int(blank, "blank", SMALLEST)
     if not -size <= blank_id < size:
         raise value_error("blank", f"{blank_id} is no class of {describe([labels])[1:-1]}, which has {size}")
     logs = logits if as_bool(is_normalized, "is_normalized") else log_softmax(logits, labels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -244,7 +244,7 @@ def arange(
     check_operand(step, "step")
     for word, number in (("start", start), ("step", step)):
         if type(number) is int:
-            as_int(number, word, -(2**63))
+            as_int(number, word, SMALLEST)
     if (start, step) != (0, 1):
         result = result * step + start
         result = result._with_facts(sparse_dim=None)

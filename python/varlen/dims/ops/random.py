@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import as_bool, as_float, as_fraction, as_int, one_of, rng_of
+from varlen.arguments import SMALLEST, as_bool, as_float, as_fraction, as_int, one_of, rng_of
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -111,8 +111,8 @@ def random(
     if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
         raise value_error("high", f"there are no numbers from {low} up to {high}")
     if kind == "randint":
-        as_int(int(low), "low", -(2**63))
-        as_int(int(high), "high", -(2**63))
+        as_int(int(low), "low", SMALLEST)
+        as_int(int(high), "high", SMALLEST)
     if not std >= 0:
         raise value_error("std", f"expected a number of 0 or more, got {std}")
     shape, order = shape_of(dims)

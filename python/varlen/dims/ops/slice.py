@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import as_int
+from varlen.arguments import SMALLEST, as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import place
 from varlen.dims.base import is_data, make_data
@@ -114,7 +114,7 @@ def slice(
     """
     k = place(x, axis)
     dim = x._shape.dims[k]
-    if type(step) is not int or not as_int(step, "step", -(2**63)):
+    if type(step) is not int or not as_int(step, "step", SMALLEST):
         raise value_error("step", f"expected an int that is not 0, got {step!r}")
     if end is not None and size is not None:
         raise value_error("size", "pass either an end or a size, got both")
