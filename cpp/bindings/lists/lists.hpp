@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "level/level.hpp"
 #include "pieces.hpp"
 #include "support/ndarray.hpp"
 
