@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from reprlib import repr as short
 from typing import Any, NoReturn, TypeGuard
@@ -249,6 +250,13 @@ def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
     return value
 
 
+def as_path(path: object, argument: str = "path") -> str:
+    """The path that was given, as text."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise instance_error(argument, "a path", path)
+    return os.fsdecode(path)
+
+
 def as_list(value: Any, argument: str, what: str) -> list[Any]:
     """The items of what was given."""
     has_items = isinstance(value, (list, tuple)) or is_listed(value)
@@ -309,7 +317,7 @@ def padding_id(words: Sequence[str] | None) -> int | None:
 
 def as_ids(ids: object, argument: str) -> np.ndarray[Any, np.dtype]:
     """Ids of rows, numbers or strings, as an array."""
-    array = np.asarray(refuse_mask(ids, argument))
+    array = as_array(refuse_mask(ids, argument), argument)
     if array.dtype.hasobject:
         for i, item in enumerate(array.reshape(-1).tolist()):
             if not isinstance(item, (int, str)):
@@ -388,6 +396,14 @@ def as_ints(x: object) -> Any:
         way = getattr(x, "get", None) or getattr(x, "copy_to_host", None)
         return x if way is None else way()
     return x
+
+
+def as_array(value: object, argument: str, expected: str = "an array") -> np.ndarray[Any, np.dtype]:
+    """An array on the host of integers, ids or flags that were given in any form."""
+    try:
+        return np.asarray(as_ints(value))
+    except ValueError:
+        raise value_error(argument, f"expected {expected}, got lists of different lengths") from None
 
 
 # What the sizes of a rectangle are called in the core.

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, is_placed
-from varlen.arguments import SMALLEST, as_int, as_ints, as_list
+from varlen.arguments import SMALLEST, as_int, as_ints, as_list, one_of
 from varlen.errors import index_error, name_argument, type_error, value_error
 
 Levels = tuple[Level, ...]
@@ -116,8 +116,8 @@ def levels_over_rows(levels: Levels) -> Levels:
 
 def nest_levels(row_levels: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
     """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`."""
-    if empty not in (None, "before", "after"):
-        raise value_error("empty", f"expected 'before' or 'after', got {empty!r}")
+    if empty is not None:
+        one_of(empty, "empty", ("before", "after"))
     levels = []
     for d, (parent, child) in enumerate(pairwise(row_levels), first):
         if parent.total != child.total:

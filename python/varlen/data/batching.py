@@ -19,6 +19,7 @@ from varlen.data.sources.declarations import declared_dims
 from varlen.data.sources.memory import map_shards
 from varlen.data.windows_first import run_unmapped
 from varlen.dims import DataDict, DataSpecs, Dim
+from varlen.dims.make import check_dims
 from varlen.io.dtypes import refuse_misfits
 
 __all__ = []
@@ -124,7 +125,7 @@ class Batching(Rows):
         if isinstance(dims, DataSpecs):
             return schema_of(self.fields, dims, flatten)
         cache: dict[Any, DataSpecs] = self.__dict__.setdefault("_schemas", {})
-        key = (None if dims is None else tuple(dims), flatten)
+        key = (None if dims is None else tuple(check_dims(dims)), flatten)
         if key not in cache:
             declaration = declared_dims(self._source, self.depth) if dims is None and not flatten else None
             lead, row_dims = (dims, {}) if declaration is None else declaration

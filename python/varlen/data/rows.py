@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, as_ints, refuse_mask
+from varlen.arguments import as_array, as_int, refuse_mask
 from varlen.data.records import Records
 from varlen.data.sources.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
 from varlen.data.transport import raise_in_worker
@@ -311,7 +311,7 @@ class Rows:
         n = len(self)
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
-        array = np.asarray(as_ints(refuse_mask(rows, "rows")))
+        array = as_array(refuse_mask(rows, "rows"), "rows")
         if array.ndim == 0 and array.dtype.kind not in "iu":
             raise instance_error("rows", "integers, a mask or a slice", rows)
         if array.ndim != 1:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int, one_of
-from varlen.backends.values import as_ints
+from varlen.arguments import as_array, as_bool, as_int, one_of
 from varlen.data.options import check_names
 from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
 from varlen.errors import type_error, value_error
@@ -142,7 +141,7 @@ class LengthBuckets(Sampler):
         if bucket_size is not None and buckets is not None:
             raise value_error("buckets", "pass either bucket_size or buckets, got both")
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
-        self.buckets = None if buckets is None else np.asarray(as_ints(buckets))
+        self.buckets = None if buckets is None else as_array(buckets, "buckets")
         if self.buckets is not None:
             if self.buckets.dtype.kind not in "iuf":
                 raise type_error("buckets", f"expected lengths, got dtype {self.buckets.dtype}")

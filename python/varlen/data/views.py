@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int, as_shuffle
+from varlen.arguments import as_array, as_bool, as_int, as_shuffle
 from varlen.data.batching import Batching
 from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
@@ -410,7 +410,7 @@ class Views(Batching):
         return view
 
     def _mask(self, function: object) -> Array:
-        mask = np.asarray(function(RowColumns(self)) if callable(function) else function)
+        mask = as_array(function(RowColumns(self)) if callable(function) else function, "function")
         if mask.dtype != bool:
             raise type_error("function", f"expected a bool for each row, got dtype {mask.dtype}")
         if mask.shape != (len(self),):

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import as_int
+from varlen.arguments import as_int, as_list
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Annotations, make_data
+from varlen.dims.base import Annotations, check_data, make_data
+from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import check_dim
 from varlen.dims.ops.gather import gather
 from varlen.dims.ops.sort import top_k
 from varlen.dims.place import move
-from varlen.errors import value_error
+from varlen.errors import error_of, instance_error, value_error
 
 if TYPE_CHECKING:
     from varlen.backends.values import Values
@@ -61,9 +62,12 @@ class Beam:
         name: str | None = None,
     ) -> None:
         check_dim(dim)
-        for data, argument in ((scores, "scores"), (src, "src")):
-            if data is not None and data._shape.find(dim) < 0:
+        for argument, data in {"scores": scores, **({} if src is None else {"src": src})}.items():
+            check_data(data, argument)
+            if data._shape.find(dim) < 0:
                 raise value_error(argument, f"'{dim.name}' is not among {describe(data.dims)}")
+        if not (parent is None or isinstance(parent, Beam)):
+            raise instance_error("parent", "a Beam", parent)
         if (src is None) != (parent is None):
             raise value_error(
                 "src", "positions on the dim of the parent", "pass both, or neither at the start"
@@ -123,6 +127,7 @@ class Beam:
         >>> start.grow(scores, words, 2)[1].values
         array([1, 2])
         """
+        check_data(scores, "scores")
         best, (src, classes), dim = top_k(scores, [self.dim, scores.axis(axis)], k)
         beam = Beam(dim, best, src._with_facts(sparse_dim=self.dim), self, name)
         return beam, classes._with_facts(beam=beam)
@@ -160,6 +165,7 @@ class Beam:
         >>> beam.select(vl.Data(np.array([7, 8]), [pair])).values
         array([8, 8, 7])
         """
+        check_data(state, "state")
         if self.parent is None or self.src is None or state._shape.find(self.parent.dim) < 0:
             return state
         return gather(state, self.src, self.parent.dim)._with_facts(beam=self)
@@ -204,7 +210,11 @@ class Beam:
         >>> beam.backtrace([first, second], eos=6).to_list()
         [[8, 5], [7]]
         """
-        line = self._line()
+        choices, line = as_list(choices, "choices", "Data"), self._line()
+        for step, choice in enumerate(choices):
+            check_data(choice, f"choices[{step}]")
+        if out_dim is not None:
+            check_dim(out_dim, "out_dim")
         if not 1 <= len(choices) <= len(line):
             raise value_error("choices", f"expected 1 to {len(line)}, one a step, got {len(choices)}")
         shape = Shape(self.scores._shape.dims)
@@ -231,6 +241,9 @@ def _cut_beam(
         lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), count)
         mask = np.arange(count) < lengths[:, None]
         rows = backend.take_rows(rows.reshape(-1), np.flatnonzero(mask))
+    if out_dim is not None and out_dim.is_static and (lengths != out_dim.size).any():
+        reason = f"'{out_dim.name}' has {out_dim.size} positions, but there are {int(lengths.max())} steps"
+        raise error_of(LengthMismatchError, "out_dim", reason)
     steps = (Dim(name="steps", kind="spatial") if out_dim is None else out_dim)._bound(
         lengths.reshape([shape.extent(k) for k in range(shape.rank)]), shape.dims
     )

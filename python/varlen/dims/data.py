@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen._core import Dim
 from varlen._methods import adopt_methods
-from varlen.arguments import as_bool
+from varlen.arguments import as_bool, check_key
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT
 from varlen.dims import axes as _axes
@@ -192,6 +192,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         >>> vl.Data.from_joint(J, "code")
         Data('code', [batch(2), dim1(1 to 2)], uint8)
         """
+        check_key(key, "key")
         columns = joint_data.from_joint(joint, dims)
         if key not in columns:
             raise error_of(KeyError, "key", f"{key!r} is not one of {list(columns)}")

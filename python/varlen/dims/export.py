@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
+from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, places
 from varlen.dims.base import make_data
@@ -61,8 +62,7 @@ def to_padded(
 
 def _block(data: Data[Any], fill: object, side: str) -> Any:
     """The rectangle in the order in which values lie."""
-    if side not in ("right", "left"):
-        raise value_error("side", f"expected 'right' or 'left', got {side!r}")
+    one_of(side, "side", ("right", "left"))
     shape, values = data._shape, data._values
     fill = padding_class(data.vocab) if fill is None else fill
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)

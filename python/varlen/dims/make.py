@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, RaggedBase, Shape
-from varlen.arguments import is_listed
+from varlen.arguments import is_listed, one_of
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
@@ -312,8 +312,7 @@ def from_ragged(ragged: object, dims: Sequence[Dim], **facts: object) -> Data[An
 
 def from_padded(block: Values, dims: Sequence[Dim], side: str = "right", **facts: object) -> Data[Any]:
     """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`."""
-    if side not in ("right", "left"):
-        raise value_error("side", f"expected 'right' or 'left', got {side!r}")
+    one_of(side, "side", ("right", "left"))
     backend = backend_of(block)
     block = backend.as_array(block, "block")
     dim_list = check_dims(dims)

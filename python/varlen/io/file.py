@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_list
+from varlen.arguments import as_list, as_path
 from varlen.errors import error_of, index_error, name_file
 from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
@@ -619,7 +619,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: '/no/such/file'
     """
-    full = os.fsdecode(path)
+    full = path if type(path) is str else as_path(path)
     if not full.startswith("/"):
         full = os.path.abspath(full)
     handle = _handles.get((full, mmap))

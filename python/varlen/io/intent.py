@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import as_mapping, one_of
+from varlen.arguments import as_mapping, as_path, one_of
 from varlen.errors import name_item, name_place, type_error, value_error
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
@@ -365,7 +365,7 @@ class Schema(Mapping[str, SchemaColumn]):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Schema({}).write(f"{folder}/x.toml")
         """
-        with atomic.replace_file(os.path.abspath(os.fspath(path)), True) as fd:
+        with atomic.replace_file(os.path.abspath(as_path(path)), True) as fd:
             atomic.write_all(fd, (self.to_toml().encode(),))
 
     @classmethod

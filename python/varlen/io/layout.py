@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_path
 from varlen.errors import error_of
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
@@ -208,7 +209,8 @@ def read_header(path: str | os.PathLike[str]) -> _core.Header:
     ('w', 'F32', (2, 3), 0, 24)
     >>> folder.cleanup()
     """
+    name = as_path(path)
     try:
-        return _core.MappedFile(os.fspath(path), None, False, False).header
+        return _core.MappedFile(name, None, False, False).header
     except FileFormatError as error:
-        raise explain(error, os.fsdecode(path)) from None
+        raise explain(error, name) from None

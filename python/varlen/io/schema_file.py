@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from varlen.arguments import as_path
 from varlen.errors import name_file
 from varlen.io.intent import Schema
 from varlen.io.shard_set import open_shards
@@ -39,9 +40,10 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     ...     read_schema(f"{folder}/x.toml")["x"].kind
     'code'
     """
-    if os.path.isdir(path) or os.fspath(path).endswith((".nrt", ".safetensors", ".json")):
-        return open_shards(path).schema
-    with open(path, encoding="utf-8") as file:
+    name = as_path(path)
+    if os.path.isdir(name) or name.endswith((".nrt", ".safetensors", ".json")):
+        return open_shards(name).schema
+    with open(name, encoding="utf-8") as file:
         try:
             return Schema.from_toml(file.read())
         except (TypeError, ValueError) as wrong:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_list, refuse_mask
-from varlen.errors import dtype_error, index_error, instance_error, value_error
+from varlen.arguments import as_bool, as_list, as_path, check_key, refuse_mask
+from varlen.errors import dtype_error, index_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widen
@@ -100,12 +100,13 @@ def open_shards(
     >>> folder.cleanup()
     """
     if keys is not None:
-        keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")))
+        names = [keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")
+        for name in names:
+            check_key(name, "keys")
+        keys = tuple(dict.fromkeys(names))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
-    if not (cache is None or isinstance(cache, (str, os.PathLike))):
-        raise instance_error("cache", "a folder", cache)
-    folder = None if cache is None else os.path.abspath(os.fspath(cache))
+    folder = None if cache is None else os.path.abspath(as_path(cache, "cache"))
     if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
         try:
             file = open_file(name, mmap=mmap)

@@ -6,6 +6,7 @@ import glob
 import os
 from typing import NamedTuple
 
+from varlen.arguments import as_path
 from varlen.errors import value_error
 from varlen.io.errors import StaleFileError, stale_error
 
@@ -59,7 +60,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
     """
     if is_url(path):
         raise value_error("path", f"{path} is a URL", "write to a path of this machine, and copy from there")
-    return os.fspath(path)
+    return as_path(path)
 
 
 def join_url(folder: str, name: str) -> str:

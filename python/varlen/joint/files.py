@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core, io
-from varlen.arguments import as_list
+from varlen.arguments import as_list, as_path
 from varlen.errors import contract_error, error_of
 from varlen.io import columns
 from varlen.io.dtypes import small_keys, widen
@@ -62,7 +62,7 @@ _MOST_FILES = 4
 
 def open_joint(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
     """A view of the whole file, or of some of its tensors, mapped."""
-    where = os.fsdecode(path)
+    where = as_path(path, "fp")
     entry = _recent.get(where) if subset is None else None
     if entry is not None:
         now = os.stat(where)
@@ -97,4 +97,5 @@ def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], du
     row_ids = metadata.get("row_ids")
     if f"dim0/{row_ids}" not in arrays:
         row_ids = None
+    path = as_path(path, "fp")
     io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, durable=durable)

@@ -12,9 +12,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._methods import adopt_methods
-from varlen.arguments import as_bool, as_mapping, new_words
+from varlen.arguments import as_bool, as_mapping, as_path, new_words
 from varlen.errors import contract_error, type_error, value_error
 from varlen.io import columns
+from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
@@ -146,6 +147,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
                 f"expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
                 "pass a file as tensors_fp=",
             )
+        check_row_ids(row_ids)
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if entries[argument] is not None:
                 as_mapping(entries[argument], argument, "keys to what they have")
@@ -164,7 +166,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
             self._metadata = make_metadata(vocabularies, row_ids)
             return
         assert tensors_fp is not None
-        path = tensors_fp if isinstance(tensors_fp, Path) else Path(os.fsdecode(tensors_fp))
+        path = tensors_fp if isinstance(tensors_fp, Path) else Path(as_path(tensors_fp, "tensors_fp"))
         if not path.is_file():
             raise FileNotFoundError(f"Tensors filepath must exist, got {path}")
         self._tensors_fp = path

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, refuse_mask
+from varlen.arguments import (
+    as_bool,
+    as_dtype,
+    as_ids,
+    as_int,
+    as_list,
+    as_mapping,
+    check_key,
+    new_words,
+    refuse_mask,
+)
 from varlen.errors import error_of, index_error, name_item, value_error
 from varlen.io import columns
 from varlen.io.errors import name_only_file
@@ -403,6 +413,7 @@ def _as_names(keys: str | Iterable[str], others: tuple[str, ...]) -> list[str]:
 def _check_known(self: IndexMethods, names: Iterable[str], argument: str) -> None:
     keys = [name for _, name in self._names()]
     for name in names:
+        check_key(name, argument)
         if name not in keys:
             raise error_of(KeyError, argument, f"there is no key {name!r} among {sorted(keys)}")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import SMALLEST, as_int, as_list, fits_memory, rng_of
+from varlen.arguments import SMALLEST, as_int, as_list, fits_memory, is_listed, rng_of
 from varlen.backends.values import as_values
 from varlen.errors import instance_error, value_error
 from varlen.levels import check_levels, describe_difference, nested_levels, same_levels
@@ -115,7 +115,7 @@ def create_random_int_lodtensor(
     ((2, None, 4), dtype('int64'))
     """
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, "recursive_seq_lens")
-    sizes = [base_shape] if np.ndim(base_shape) == 0 else as_list(base_shape, "base_shape", "sizes")
+    sizes = [base_shape] if not is_listed(base_shape) else as_list(base_shape, "base_shape", "sizes")
     shape = [as_int(size, "base_shape") for size in sizes]
     minimum, maximum = as_int(low, "low", SMALLEST), as_int(high, "high", SMALLEST)
     if maximum < minimum:

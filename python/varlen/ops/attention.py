@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
+from varlen.backends.numeric import numbers
 from varlen.backends.values import as_values, one_device
-from varlen.errors import value_error
+from varlen.errors import instance_error, value_error
 from varlen.levels import check_nest
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import regroup, units_of
@@ -143,7 +146,12 @@ def backprop_attention_pool(
     values, units, _ = units_of(X, lengths)
     rows, weights, heads = _attention_weights(X, values, scores, units, temperature)
     backend = backend_of(rows)
-    gradient = as_values(dY, "dY")
+    gradient = numbers(as_values(dY, "dY"), "dY")
+    one_device(gradient, "dY", values, "X")
+    if isinstance(gradient, np.ndarray):
+        gradient = backend.like(gradient, rows)
+    elif isinstance(rows, np.ndarray):
+        raise instance_error("dY", "an array, as X is", dY)
     shape = _shape(len(units), values, scores)
     if tuple(gradient.shape) != shape:
         raise value_error("dY", f"expected shape {shape}, got {tuple(gradient.shape)}")
@@ -163,15 +171,15 @@ def _attention_weights(
     if isinstance(scores, RaggedBase):
         nest = X._levels if isinstance(X, RaggedBase) else (units,)
         check_nest(scores._levels, nest, "scores")
-    numbers = _rows(scores)
-    one_device(numbers, "scores", values, "X")
-    if numbers.ndim not in (1, 2) or numbers.shape[0] != values.shape[0]:
+    marks = _rows(scores)
+    one_device(marks, "scores", values, "X")
+    if marks.ndim not in (1, 2) or marks.shape[0] != values.shape[0]:
         count = values.shape[0]
         raise value_error(
-            "scores", f"expected ({count},) or ({count}, heads) for {count} rows, got {tuple(numbers.shape)}"
+            "scores", f"expected ({count},) or ({count}, heads) for {count} rows, got {tuple(marks.shape)}"
         )
-    rows, wide = backend_of(values, numbers).weighable(values, numbers)
-    heads = 1 if numbers.ndim == 1 else numbers.shape[1]
+    rows, wide = backend_of(values, marks).weighable(values, marks)
+    heads = 1 if marks.ndim == 1 else marks.shape[1]
     weights = backend_of(rows).softmax(wide.reshape(wide.shape[0], heads), units, False, temperature)
     return rows, weights, heads
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, as_list, axis_of, scalar_error
+from varlen.arguments import as_int, as_list, axis_of, is_listed, scalar_error
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
@@ -142,7 +142,7 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     if getattr(ragged, "ndim", 1) == 0:
         raise scalar_error("ragged")
     n = len(ragged)
-    if np.ndim(sizes) == 0:
+    if not is_listed(sizes):
         cuts = [*range(0, n, as_int(sizes, "sizes", 1)), n] if n else [0]
     else:
         (level,) = each_level([sizes], Level, "sizes")

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_ints, check_output, is_zero
+from varlen.arguments import as_array, check_output, is_zero
 from varlen.backends import arrays, backend_of
 from varlen.errors import name_argument, value_error
 from varlen.levels import resolve_level
@@ -265,7 +265,7 @@ def _negate(by: object) -> Any:
     """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
-    moves = np.asarray(as_ints(by))
+    moves = as_array(by, "by")
     if moves.size == 0:
         return moves.astype(np.int64)
     return -moves.astype(np.int64) if moves.dtype.kind in "iu" else by

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import as_bool, as_int, as_list
 from varlen.dims import AmbiguousAxisError, Dim
 from varlen.dims.axes import place, places
 from varlen.dims.make import check_dim, check_dims
 from varlen.dims.out_shape import implicit_dims
-from varlen.errors import error_of, index_error, naming, value_error
+from varlen.errors import error_of, index_error, instance_error, naming, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -60,6 +60,12 @@ class AxesBase:
     def _axis_of(self, word: str) -> int | None:
         indices = places(self._frame, f"{word}?")
         return self.dims.index(self._frame._shape.dims[indices[0]]) if indices else None
+
+    def _checked(self, other: object) -> Any:
+        """Another tensor."""
+        if not isinstance(other, AxesBase):
+            raise instance_error("other", "a Tensor or a Template", other)
+        return other
 
     def _number(self, axis: Any, argument: str = "axis") -> int:
         if isinstance(axis, (str, Dim)):
@@ -215,7 +221,9 @@ class AxesBase:
         ([1, 2], [2, 0])
         """
         frame = self._frame
-        indices = () if axes is None or axes == "" else places(frame, axes, "axes")
+        if axes is None or (isinstance(axes, str) and not axes):
+            return []
+        indices = places(frame, axes, "axes")
         return [self.dims.index(frame._shape.dims[k]) for k in indices]
 
     def get_axes(
@@ -327,6 +335,8 @@ class AxesBase:
         >>> x.get_axes_by_tag_name("e"), x.get_axes_by_tag_name("e", spatial_only=True)
         ([1, 2], [1])
         """
+        if not isinstance(name, str):
+            raise instance_error("name", "a text", name)
         is_spatial = as_bool(spatial_only, "spatial_only")
         candidates = self.get_spatial_batch_axes() if is_spatial else range(len(self.dims))
         return [k for k in candidates if name.lower() in self.dims[k].name.lower()]
@@ -559,7 +569,7 @@ class AxesBase:
         >>> x.copy_transpose([feature, time, batch_dim]).dims == (feature, time, batch_dim)
         True
         """
-        order = [self._number(axis, "perm") for axis in perm]
+        order = [self._number(axis, "perm") for axis in as_list(perm, "perm", "dims")]
         if sorted(order) != list(range(len(self.dims))):
             raise value_error(
                 "perm", f"expected each of {[dim.name for dim in self.dims]} once, got {list(perm)}"

@@ -9,7 +9,7 @@ from varlen.backends.values import is_tensor, memory_of
 from varlen.dims import Data, Dim
 from varlen.dims.base import dtype_name
 from varlen.dims.place import lengths_of
-from varlen.errors import value_error
+from varlen.errors import instance_error, value_error
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ def from_returnn(tensor: Any, dims: MutableMapping[Any, Dim] | None = None) -> T
     ...     tensor = TheirTensor("x", [two], "float32", raw_tensor=np.zeros(2, np.float32))
     ...     assert from_returnn(tensor).dims[0].size == 2
     """
+    if not hasattr(tensor, "raw_tensor"):
+        raise instance_error("tensor", "a tensor of RETURNN", tensor)
+    if not (dims is None or isinstance(dims, MutableMapping)):
+        raise instance_error("dims", "a dict from dims of RETURNN to Dims", dims)
     if tensor.raw_tensor is None:
         raise value_error("tensor", f"{tensor} has no raw tensor")
     dim_map: MutableMapping[Any, Dim] = {} if dims is None else dims

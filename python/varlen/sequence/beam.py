@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import SMALLEST, as_int
+from varlen.arguments import SMALLEST, as_array, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
 from varlen.errors import dtype_error, index_error, type_error, value_error
@@ -342,11 +342,7 @@ class Beam:
 
 def _first(first: object, count: int) -> Ints:
     """What each source starts with."""
-    try:
-        numbers = np.asarray(as_ints(first))
-    except ValueError:
-        text = f"expected an int, or {count}, one for each source, got lists of different lengths"
-        raise value_error("first", text) from None
+    numbers = as_array(first, "first", f"an int, or {count}, one for each source")
     if numbers.dtype.kind not in "iu" and (numbers.size or numbers.ndim != 1):
         raise dtype_error("first", "integers", numbers.dtype)
     if numbers.shape not in ((), (1,), (count,)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import as_int, as_list, is_listed
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
 from varlen.errors import value_error
@@ -203,16 +203,16 @@ def _padded(images: object, padding: tuple[int, int, int, int]) -> Any:
 
 
 def _pair(value: Any, argument: str, minimum: int) -> tuple[int, int]:
-    if np.ndim(value) == 0:
-        return (as_int(value, argument, minimum),) * 2
-    if len(value) != 2:
-        raise value_error(argument, f"expected one number or two, got {len(value)}")
-    return as_int(value[0], argument, minimum), as_int(value[1], argument, minimum)
+    sizes = as_list(value, argument, "numbers") if is_listed(value) else [value] * 2
+    if len(sizes) != 2:
+        raise value_error(argument, f"expected one number or two, got {len(sizes)}")
+    return as_int(sizes[0], argument, minimum), as_int(sizes[1], argument, minimum)
 
 
 def _four_sides(value: Any) -> tuple[int, int, int, int]:
-    if np.ndim(value) and len(value) == 4:
-        top, left, bottom, right = (as_int(x, "padding") for x in value)
+    sizes = as_list(value, "padding", "numbers") if is_listed(value) else []
+    if len(sizes) == 4:
+        top, left, bottom, right = (as_int(x, "padding") for x in sizes)
         return top, left, bottom, right
     down, across = _pair(value, "padding", 0)
     return down, across, down, across

@@ -11,9 +11,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, axis_of, fits_memory
+from varlen.arguments import as_array, as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import as_ints, as_values, like, take
+from varlen.backends.values import as_values, like, take
 from varlen.errors import instance_error, naming, type_error, value_error
 from varlen.io.columns import first_leaf
 from varlen.levels import describe_difference, level_from, same_levels
@@ -81,7 +81,9 @@ def constant(
     """
     # Numbers in one list are an array, which has no level: one is put around them meanwhile.
     rank_or_none = None if ragged_rank is None else as_int(ragged_rank, "ragged_rank")
-    is_flat = rank_or_none == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
+    is_flat = rank_or_none == 0 or not any(
+        isinstance(x, (list, tuple)) or np.ndim(x) for x in as_list(pylist, "pylist", "values")
+    )
     lists = [pylist] if is_flat else pylist
     values: Any
     with naming(data="pylist"):
@@ -89,7 +91,8 @@ def constant(
     if dtype is not None and values.dtype.kind in "US":
         values = values.astype(dtype)
     depth = len(levels) - is_flat
-    row = () if inner_shape is None else tuple(as_int(size, "inner_shape") for size in inner_shape)
+    row_sizes = () if inner_shape is None else as_list(inner_shape, "inner_shape", "sizes")
+    row = tuple(as_int(size, "inner_shape") for size in row_sizes)
     rank = depth - len(row) if rank_or_none is None else rank_or_none
     while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
         levels, depth = (*levels, Level.from_lengths([0] * levels[-1].total)), depth + 1
@@ -237,7 +240,10 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
     >>> vl.tf.stack([np.array([3, 1]), np.array([4])]).to_list()
     [[3, 1], [4]]
     """
-    parts = [x if isinstance(x, Ragged) else as_values(x, "values") for x in values]
+    parts = [
+        x if isinstance(x, Ragged) else as_values(x, "values")
+        for x in as_list(values, "values", "values to stack")
+    ]
     arrays = [x for x in parts if not isinstance(x, Ragged)]
     if not arrays:
         return _stack(parts, axis)
@@ -490,7 +496,7 @@ def _flat_values(x: SequencesLike) -> Any:
 
 
 def _integers(x: SequencesLike, argument: str) -> Ints:
-    numbers = np.asarray(as_ints(x))
+    numbers = as_array(x, argument)
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1:
         raise type_error(argument, f"expected integers, one or (n,), got {numbers.dtype}{numbers.shape}")
     return numbers.astype(np.int64, copy=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen._methods import adopt_methods
-from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.arguments import as_array, as_int, as_list, axis_of, fits_memory, is_listed
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, is_tensor, row_as
 from varlen.errors import overflow_error, type_error, value_error
@@ -149,7 +149,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         if padding is not None:
             lengths = _data_lengths(rows, padding)
         elif depth > 1 and not isinstance(lengths, Level):
-            lengths = np.asarray(as_ints(lengths)).reshape(-1)
+            lengths = as_array(lengths, "lengths").reshape(-1)
         innermost: RaggedBase[Any] = cls.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
         result = cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
         return cast("RaggedTensor[RowsT]", result)
@@ -249,7 +249,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         sizes = np.array([len(self._levels[0]), *widths, *self._values.shape[1:]])
         if axis is None:
             return sizes
-        if np.ndim(axis) == 0:
+        if not is_listed(axis):
             return int(sizes[axis_of(axis, self.ndim)])
         return sizes[[axis_of(item, self.ndim) for item in as_list(axis, "axis", "ints")]]
 

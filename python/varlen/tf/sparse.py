@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Level
-from varlen.backends.values import as_ints, as_values, like
+from varlen.arguments import as_array
+from varlen.backends.values import as_values, like
 from varlen.errors import instance_error, value_error
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def rows_of_sparse(matrix: Any, argument: str) -> tuple[Any, Level]:
         parts = (matrix.indices, matrix.values, matrix.dense_shape)
     else:
         raise instance_error(argument, "a SparseTensor", matrix)
-    indices, values = np.asarray(as_ints(parts[0])).reshape(-1, len(parts[2])), as_values(parts[1], argument)
+    indices, values = as_array(parts[0], argument).reshape(-1, len(parts[2])), as_values(parts[1], argument)
     if len(parts[2]) != 2:
         raise value_error(argument, f"expected 2 axes, got {len(parts[2])}")
     if len(indices) != len(values):

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from varlen._core import Level
 from varlen._methods import adopt_methods
-from varlen.arguments import SMALLEST, as_int, as_ints, is_listed
+from varlen.arguments import SMALLEST, as_array, as_int, as_ints, is_listed
 from varlen.errors import contract_error, index_error, instance_error, naming
 from varlen.ops.flatten import unpad
 from varlen.thinc.faces import DeclaredOps
@@ -510,7 +508,7 @@ class Ops(DeclaredOps):
         if len(lasts) == 0:
             return self._none_of(d_lasts)
         with naming("lasts"):
-            level = Level.from_bounds(np.asarray(as_ints(lasts)) + 1)
+            level = Level.from_bounds(as_array(lasts, "lasts") + 1)
         return expand_rows(self._verbs.expand_end, "d_lasts", d_lasts, level, True)  # type: ignore[no-any-return]
 
     def softmax_sequences(self, Xs: Array, lengths: Ints, *, inplace: bool = False, axis: int = -1) -> Array:

@@ -10,10 +10,10 @@ import numpy as np
 from varlen import _core
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
-from varlen.arguments import check_step, over_limit
+from varlen.arguments import check_step, is_listed, over_limit
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
-from varlen.errors import index_error, type_error, value_error
+from varlen.errors import index_error, instance_error, type_error, value_error
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import container
 from varlen.types import arithmetic
@@ -279,6 +279,9 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
                [4, 0]])
         """
         values: Any = as_values(rows, "rows")
+        for name, value in {"size_at_t": size_at_t, "lengths": lengths, "indices": indices}.items():
+            if not is_listed(value):
+                raise instance_error(name, "integers", value)
         sizes, small, order = as_ints(size_at_t), as_ints(lengths), as_ints(indices)
         steps, columns = len(sizes), len(small)
         fields = _core.check_padded((steps, columns), sizes, small, order)

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import as_array, as_int, as_list
 from varlen.backends.values import as_ints
 from varlen.errors import error_of, naming, value_error
 from varlen.levels import Levels, each_level
@@ -88,7 +88,8 @@ class RankTable:
 
     def __init__(self, lengths: Lengths, indices: Any = None, *, outer: Any = ()) -> None:
         level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
-        outer_levels = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
+        outers = as_list(outer, "outer", "lengths")
+        outer_levels = each_level(outers, Level.from_lengths, "outer") if outers else ()
         for d, (one, inner_level) in enumerate(zip(outer_levels, (*outer_levels, level)[1:], strict=True)):
             if not one._fits(len(inner_level)):
                 raise value_error(
@@ -292,7 +293,7 @@ class RankTable:
 
 def fields_of(level: Level, indices: object) -> Fields:
     """size_at_t, lengths and indices of a level under a permutation; None is the order that there is."""
-    order = np.arange(len(level)) if indices is None else np.asarray(as_ints(indices))
+    order = np.arange(len(level)) if indices is None else as_array(indices, "indices")
     order = order if order.size else order.astype(np.int64)
     if order.ndim != 1 or order.dtype.kind not in "iu":
         raise error_of(

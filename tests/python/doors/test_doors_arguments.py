@@ -149,6 +149,16 @@ def test_a_flag_is_true_or_false(calls):
     assert [f"{what}: {error!r}" for what, _, error in errors if not hasattr(error, "reason")] == []
 
 
+# The system's own errors name the path; what a function of the caller's raises is his.
+OTHERS = re.compile(r"tf\.map_flat_values\(|Dataset\.map\(batched|device: |varlen\.thinc\.")
+
+
+def test_every_error_is_a_record(calls):
+    raw = [(what, error) for what, _, error in errors_of(calls, wrong_values) if not hasattr(error, "reason")]
+    wrong = [f"{what}: {error!r}" for what, error in raw if not isinstance(error, (OSError, Warning))]
+    assert [text for text in wrong if not OTHERS.search(text)] == []
+
+
 def test_numbers_are_refused_by_records(calls):
     plain = {"int", "float", "int | None", "float | None", int, float}
     errors = errors_of(calls, wrong_values, lambda one: one.annotation in plain)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.numpy.activations import ACTIVATIONS
-from varlen.errors import error_of, overflow_error
+from varlen.errors import error_of, overflow_error, type_error
 
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -39,7 +39,15 @@ def equal(a: Any, b: Any, equal_nan: bool) -> bool:
 
 def where(mask: Any, values: Any, others: Any) -> Any:
     """A number, or values, where a mask is true, others where it is not."""
-    return np.where(mask, _scalar_array(values, others, "x"), _scalar_array(others, values, "y"))
+    x, y = _scalar_array(values, others, "x"), _scalar_array(others, values, "y")
+    try:
+        return np.where(mask, x, y)
+    except OverflowError:
+        argument, number = max((("x", x), ("y", y)), key=lambda given: abs(given[1]))
+        raise overflow_error(argument, f"{number} does not fit int64", number=number) from None
+    except TypeError:
+        names = " and ".join(str(np.asarray(given).dtype) for given in (x, y))
+        raise type_error("x", f"has no dtype in common with y: {names}") from None
 
 
 def _scalar_array(x: Any, other: Any, argument: str) -> Any:
@@ -50,3 +58,5 @@ def _scalar_array(x: Any, other: Any, argument: str) -> Any:
         return np.asarray(x, np.result_type(other, x))
     except OverflowError:
         raise overflow_error(argument, f"{x} does not fit {other.dtype}", number=x) from None
+    except TypeError:  # no dtype in common
+        return x

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import SMALLEST, as_int
+from varlen.arguments import SMALLEST, as_array, as_int, one_number_error
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
@@ -49,6 +49,8 @@ def fill(
 ) -> Data[Any]:
     """One number at each position of dims."""
     shape, order = shape_of(dims)
+    if np.ndim(as_array(value, "value")):
+        raise one_number_error("value", np.shape(value))
     values: Any = np.full(shape.array_shape, value, np.float64 if dtype is None and like is None else None)
     if like is not None:
         check_data(like, "like")
@@ -106,7 +108,7 @@ def full(
     array([7, 7])
     """
     if dtype is None and like is None:
-        dtype = np.asarray(value).dtype
+        dtype = as_array(value, "value").dtype
     return fill(value, dims, dtype, like, out_shape)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import as_int, one_number_error, one_of
+from varlen.arguments import as_array, as_int, one_number_error, one_of
 from varlen.backends import backend_of
 from varlen.backends.numeric import numbers as as_numbers
 from varlen.dims.axes import describe, place, places
@@ -330,7 +330,7 @@ def search_sorted(
     layout, level, numbers = _rows_of_dim(x, k)
     backend = backend_of(numbers)
     if not is_data(values):
-        scalar = as_numbers(np.asarray(values), "values")
+        scalar = as_numbers(as_array(values, "values"), "values")
         if scalar.ndim:
             raise one_number_error("values", scalar.shape, "a Data or one number")
         values = make_data(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level
+from varlen.arguments import is_listed
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, is_tensor
 from varlen.dims.make import from_levels, from_list
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]]) -> dict[str, Data[Any]]:
     """As `DataSpecs.collate`."""
-    if isinstance(samples, Mapping) or not hasattr(samples, "__iter__"):
+    if isinstance(samples, Mapping) or not is_listed(samples):
         raise instance_error("samples", "a list of dicts", samples)
     rows = list(samples)
     for i, sample in enumerate(rows):

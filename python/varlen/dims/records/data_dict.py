@@ -11,11 +11,11 @@ from varlen._methods import adopt_methods
 from varlen.arguments import as_mapping, check_key
 from varlen.backends.values import device_of, is_tensor
 from varlen.dims.axes import describe
-from varlen.dims.base import dtype_name
+from varlen.dims.base import check_data, dtype_name
 from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
-from varlen.errors import error_of, instance_error
+from varlen.errors import error_of
 from varlen.levels import describe_difference
 from varlen.types.device_methods import DeviceMethods
 
@@ -67,8 +67,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         owners: dict[Dim, tuple[Dim, str]] = {}
         for key, value in self._data.items():
             check_key(key, "data")
-            if not isinstance(value, Data):
-                raise instance_error(f"data[{key!r}]", "a Data", value)
+            check_data(value, f"data[{key!r}]")
             for dim in value._shape.dims:
                 other, first = owners.setdefault(dim, (dim, key))
                 if other is not dim:
@@ -86,7 +85,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         return len(self._data)
 
     def __or__(self, other: Mapping[str, Data[Any]]) -> DataDict:
-        return DataDict({**self._data, **other})
+        return DataDict({**self._data, **other}) if isinstance(other, Mapping) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -17,6 +17,7 @@ import numpy as np
 
 from varlen import _core, io
 from varlen._core import Dim, Shape
+from varlen.arguments import as_path
 from varlen.backends.numpy.rows import native_order
 from varlen.backends.values import is_tensor, memory_of
 from varlen.dims.base import Annotations, dtype_name, make_data
@@ -84,7 +85,7 @@ def _place(table: list[Dim], dim: Dim) -> int:
 
 def load(path: str | os.PathLike[str]) -> dict[str, Data[Any]]:
     """As `DataDict.load`."""
-    where = os.fspath(path)
+    where = as_path(path)
     file = _core.MappedFile(where, None, True, False)
     metadata = file.header.metadata
     if "dims" not in metadata or "data" not in metadata:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
 from varlen.arguments import as_mapping, check_key
+from varlen.dims.base import check_data
 from varlen.dims.records.collate import collate
 from varlen.dims.records.data_dict import DataDict, all_dims
 from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
@@ -100,7 +101,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         >>> vl.dims.DataSpecs.of({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])})
         DataSpecs({'x': DataSpec([two(2)], float64)})
         """
-        return cls({key: spec_of(one) for key, one in data.items()})
+        return cls({key: spec_of(one) for key, one in DataDict(data).items()})
 
     def for_inference(self) -> DataSpecs:
         """The keys that are available without labels.
@@ -175,9 +176,11 @@ class DataSpecs(Mapping[str, DataSpec]):
         Traceback (most recent call last):
         TypeError: 'x': expected float32, got float64
         """
+        as_mapping(data, "data", "keys to Data")
         for key, spec in self._specs.items():
             if key not in data:
                 raise error_of(KeyError, "", f"{key!r} is missing among {list(data)}")
+            check_data(data[key], f"data[{key!r}]")
             _check(key, spec, data[key])
 
 

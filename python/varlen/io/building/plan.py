@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from varlen.arguments import as_bool, as_few, dtypes_of, vocabularies_of
+from varlen.arguments import as_bool, as_few, as_path, dtypes_of, vocabularies_of
 from varlen.errors import as_record, instance_error, name_place, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
@@ -145,9 +145,10 @@ def build(
             "durable": durable,
             "padding_id": as_bool(padding_id, "padding_id"),
         }
-        if not os.fspath(folder):
+        path = as_path(folder, "folder")
+        if not path:
             raise value_error("folder", "expected a path, got an empty one")
-        path = os.path.abspath(os.fspath(folder))
+        path = os.path.abspath(path)
         drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
         if is_complete(path, drafts):
             return open_shards(path)

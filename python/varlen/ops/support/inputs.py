@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase, register
-from varlen.arguments import LARGEST, as_int, as_ints
+from varlen.arguments import LARGEST, as_array, as_int, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
 from varlen.errors import dtype_error, instance_error, overflow_error, type_error, value_error
@@ -189,7 +189,7 @@ def whole_numbers(value: Any, argument: str) -> Any:
     kind: Any = getattr(value, "dtype", None)
     if is_tensor(value) and value.numel() and (kind.is_floating_point or kind.is_complex):
         raise dtype_error(argument, "integers", kind)  # NumPy may have no name for it
-    numbers = np.asarray(as_ints(value))
+    numbers = as_array(value, argument)
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise dtype_error(argument, "integers", kind or numbers.dtype)
     if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
@@ -223,7 +223,7 @@ def as_bools(numbers: object, value: object, argument: str) -> Any:
     """Bools, `value` as they are or in a Ragged, on the host or in a graph; an empty list is bools too."""
     if tracing.is_traced(numbers):
         return tracing.tensors.as_bools(numbers, argument)
-    mask = np.asarray(as_ints(numbers))
+    mask = as_array(numbers, argument)
     if mask.dtype != np.bool_ and (mask.size or hasattr(value, "dtype")):
         raise dtype_error(argument, "bools", mask.dtype)
     return mask.astype(np.bool_, copy=False)
