@@ -109,11 +109,11 @@ if TYPE_CHECKING:
     \"""Methods of `varlen.Ragged`, which inherits them.
 
     `level` names the level whose sequences an op takes as its units, with all that nests below; -1 is the
-    innermost. Those that reduce give an array (n, ...), of a deeper Ragged one of the levels above; `axis` in
-    the place of `level` counts axes, as a Ragged of TensorFlow does, and `empty` is what a sequence without
-    rows gives. Those that move take whole sequences of the level below where it is not the innermost. Those
-    that order see all numbers of a sequence, whose inner borders are then gone; NaN comes last, and equal
-    numbers keep their order. The functions of `varlen.ops` say more.
+    innermost. Reductions give an array (n, ...), or a Ragged of the levels above if there are any. Instead of
+    `level`, `axis` counts axes as in NumPy. `empty` is the result for a sequence without rows. Ops that move
+    take whole sequences of the level below if `level` is not the innermost. Ops that order see all numbers of
+    a sequence, and drop its inner borders; NaN comes last, and equal numbers keep their order. The functions
+    of `varlen.ops` say more.
     \"""
 
     __slots__ = ()

@@ -1,28 +1,28 @@
 """Files of joint rows: strict reading, atomic saving, writing in pieces, folders of shards.
 
 A `.nrt` file is a safetensors file whose tensors are called `dimK/name`, flat values under K levels, and
-`dimK/bounds`, the int64 ends of level K. What varlen knows beyond that is in the metadata, which others
+`dimK/bounds`, the int64 ends of level K. All else that varlen stores is in the metadata, which other readers
 ignore:
 
 | key | holds |
 | --- | --- |
 | `varlen.version` | 1; a file of a newer version is refused |
-| `varlen.schema` | JSON: `keys`, each with its `dtype` and what was declared as `column`; `row_ids`, a key |
+| `varlen.schema` | JSON: `keys`, each with its `dtype` and its declaration as `column`; `row_ids`, a key |
 | `varlen.vocabulary.NAME` | JSON: the strings that integers of key NAME stand for; at most 48 MiB |
-| `varlen.account` | JSON: what came in, what went out, what was left out and why (`account.py`) |
+| `varlen.account` | JSON: the account of input, output and everything left out (`account.py`) |
 
-Files of both generations of nested_ragged_tensors are read: where there are bounds, `dimK/lengths` that
-repeat them are ignored; where there are none, they are added up. A header is read as the format allows it,
-up to 100 MB, and no byte of it is believed: what is refused is a `FileFormatError` that says what, where
-and in which file. Bounds are checked where they are read, all of them by `validate`.
+Files of both generations of nested_ragged_tensors are read. If a file has bounds, `dimK/lengths` that repeat
+them are ignored; if it has none, the lengths are added up. A header may have up to 100 MB, as the format
+allows, and every byte is checked: a `FileFormatError` names the fault, the place and the file. Bounds are
+checked when they are read; `validate` checks them all.
 
 Reading is three layers: bytes and header of one file (`layout.py`), rows of one file (`file.py`), rows of
-many shards (`shard_set.py`). What is written goes to a temporary file first (`atomic.py`): at once
-(`save.py`), or in pieces (`writer.py`, `shard_writer.py`).
+many shards (`shard_set.py`). Writing goes to a temporary file first (`atomic.py`): at once (`save.py`), or in
+pieces (`writer.py`, `shard_writer.py`).
 
-A file is mapped once in a process and shared by all who open it. Maps outlive a file that is replaced or
-deleted; a file that somebody cuts short in place ends the process that touches what is gone, as with every
-map: `check` and `guard` look first. On network file systems open with `mmap=False`.
+A file is mapped once in a process and shared by all who open it. A map outlives a file that is replaced or
+deleted. If somebody truncates a file in place, a process that reads the lost part ends, as with every map:
+`check` and `guard` look first. On network file systems, open with `mmap=False`.
 
 A data set is a folder of such files and an `index.json`: `format` "varlen-index", `version` 1, `rows`,
 `keys`, `shards`, each with its `path` in the folder, `rows` and `size`, and the `account` of all shards.

@@ -1,8 +1,8 @@
-"""What came in, what went out, and what was left out and why: an account that has to balance.
+"""An account of the input, the output and everything left out in between; it has to balance.
 
-Counts of what came in are those of the reader, before anything is done to the values. Counts of what went out
-are those of the file that was written. Whoever leaves something out says so in between. Then
-``in = out + left out`` holds for the rows and for each column, or something is lost.
+The reader counts the input before anything changes the values. The output is counted from the written file.
+Whoever leaves something out records it in between. Then ``in = out + left out`` holds for the rows and for
+each column, or something is lost.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class Tally:
     _distinct: Distinct | None = field(init=False, default=None, repr=False, compare=False)
 
     def add(self, values: Array, *, nulls: int = 0) -> None:
-        """Count one more piece of values.
+        """Count another piece of values.
 
         Parameters
         ----------
         values : ndarray (rows, ...)
-            Any dtype: NaN and NaT are nulls, whole numbers and times are told apart.
+            Any dtype. NaN and NaT count as nulls; whole numbers and times also as distinct values.
         nulls : int, default 0
-            Nulls among them that the array does not show.
+            The number of nulls among them that the array does not show.
 
         Examples
         --------
@@ -108,7 +108,7 @@ class Tally:
         values : ndarray (rows, ...)
             Any dtype.
         nulls : int, default 0
-            Nulls that the array does not show.
+            The number of nulls that the array does not show.
 
         Examples
         --------
@@ -131,8 +131,8 @@ class Tally:
         Parameters
         ----------
         values : ndarray (rows, ...) or None
-            Whole numbers and times are counted; if other dtypes come too, nothing is. None stands for other
-            dtypes.
+            Whole numbers or times. Any other dtype, or None in its place, means that distinct values cannot
+            be counted.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class Tally:
         Parameters
         ----------
         words : iterable of str
-            The words of one more piece, possibly repeated.
+            The words of another piece; they may repeat.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class Tally:
         self._distinct.add_words(words)
 
     def settle(self) -> None:
-        """Take over counts that were made piece by piece.
+        """Store the counts of all pieces so far in `distinct`, `at_least` and `words`.
 
         Examples
         --------
@@ -209,7 +209,8 @@ class Tally:
         Returns
         -------
         dict
-            ``values``, and what was counted of ``nulls``, ``distinct`` or ``distinct_at_least``, ``words``.
+            ``values``, and each of ``nulls``, ``distinct`` or ``distinct_at_least``, and ``words`` that was
+            counted.
 
         Examples
         --------
@@ -224,7 +225,7 @@ class Tally:
 
 @dataclass
 class Reason:
-    """A reason: how many values it concerns, and the first places.
+    """A reason for a difference: the number of values it concerns, and the first places.
 
     Parameters
     ----------
@@ -259,7 +260,7 @@ class Reason:
         Returns
         -------
         dict
-            ``left_out`` or ``added``, ``nulls``, ``changed``, ``first``; without those that are 0 or empty.
+            ``left_out`` or ``added``, ``nulls``, ``changed``, ``first``; zeros and empty entries are omitted.
 
         Examples
         --------
@@ -278,9 +279,9 @@ class Balance:
     Parameters
     ----------
     source, result : Tally
-        What came in, and what went out.
+        The counts of the input and of the output.
     reasons : dict of str to Reason
-        Why they differ.
+        The reasons for their difference.
 
     Examples
     --------
@@ -305,9 +306,9 @@ class Balance:
         Parameters
         ----------
         why : str
-            The name.
+            The reason in words.
         reason : Reason
-            The counts; a reason that concerns no value is not recorded.
+            Its counts; a reason that concerns no value is not recorded.
 
         Examples
         --------
@@ -378,7 +379,7 @@ def _loss_text(n: int) -> str:
 
 
 class Account:
-    """An account by columns: what came in, what went out, what was left out and why.
+    """An account of input, output and everything left out, by column.
 
     `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. A file
     stores it in its metadata, a folder in its `index.json`. Accounts of parts add up: `a + b`.
@@ -449,9 +450,9 @@ class Account:
         Parameters
         ----------
         file : str
-            Its name.
+            The name of the file.
         rows : int
-            How many more were there.
+            The number of rows to add to its count.
 
         Examples
         --------
@@ -476,7 +477,7 @@ class Account:
         why : str
             The reason.
         values : int
-            How many.
+            The number of values.
         nulls : int or None
             How many of them are nulls; None if unknown.
         first : iterable of str
@@ -500,11 +501,11 @@ class Account:
         Parameters
         ----------
         column : str
-            Whose values.
+            The column.
         why : str
             The reason.
         values : int
-            How many.
+            The number of values.
         nulls : int or None
             How many nulls became values; None if unknown.
         first : iterable of str
@@ -527,9 +528,9 @@ class Account:
         Parameters
         ----------
         rows : int
-            Of all files.
+            The number of rows in all written files.
         values : mapping of str to int
-            By column.
+            The number of values in each column.
         words : mapping of str to collection, optional
             The vocabulary of each column that has one.
 
@@ -554,7 +555,7 @@ class Account:
         Raises
         ------
         AccountError
-            Rows or columns, each with its numbers.
+            The rows or some columns do not balance. The error gives the numbers of each.
 
         Examples
         --------
@@ -596,7 +597,7 @@ class Account:
     __hash__ = None  # type: ignore[assignment]
 
     def successor(self) -> Account:
-        """Start the account of data made from this result, whose own result is still to be counted.
+        """Start an account of data made from this result; its own result is not counted yet.
 
         Returns
         -------
@@ -656,7 +657,7 @@ class Account:
         Parameters
         ----------
         text : str
-            As `as_text` gives it.
+            JSON from `as_text`.
 
         Returns
         -------
@@ -666,7 +667,7 @@ class Account:
         Raises
         ------
         FileFormatError
-            It is none.
+            The text holds no account, or one of a newer version.
 
         Examples
         --------
@@ -688,7 +689,7 @@ class Account:
         Parameters
         ----------
         table : dict
-            As `as_dict` gives it.
+            A dict from `as_dict`.
 
         Returns
         -------
@@ -698,7 +699,7 @@ class Account:
         Raises
         ------
         FileFormatError
-            It is none, or of a newer version.
+            The dict holds no account, or one of a newer version.
 
         Examples
         --------
@@ -733,7 +734,7 @@ class Account:
         Returns
         -------
         list of str
-            What came in and went out, then a line for each reason.
+            A line with the counts of input and output, then a line for each reason.
 
         Examples
         --------

@@ -156,7 +156,7 @@ class File:
 
     @property
     def account(self) -> Account | None:
-        """The account of the file: what came in, what was left out and why; None if none was kept."""
+        """The account that the file stores, of its input and everything left out; None if there is none."""
         text = self.header.metadata.get(ACCOUNT)
         return None if text is None else self._name_file(lambda: Account.from_text(text))
 
@@ -223,8 +223,8 @@ class File:
     def guard(self) -> None:
         """Raise an error if a mapped file was changed in place: its bytes may be gone.
 
-        Call it before large reads. It looks at the path once: reading a part that was cut off a mapped file
-        ends the process. A file that was replaced or unlinked stays readable through its map.
+        Call it before large reads: a process that reads a part cut off a mapped file ends. It looks at the
+        path once. A file that was replaced or unlinked stays readable through its map.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class File:
         Raises
         ------
         FileFormatError
-            The level and the row that do not fit, or the key and the row of an id without a word.
+            A bound does not fit, or an id has no word. The error names the level or the key, and the row.
 
         Examples
         --------
@@ -276,12 +276,12 @@ class File:
         Parameters
         ----------
         keys : iterable of str, optional
-            Some keys only; all by default.
+            The keys to read; all by default.
 
         Returns
         -------
         _core.Joint
-            With the vocabularies and the key of row ids as its `meta`.
+            The columns; `meta` holds their vocabularies and the key of row ids.
 
         Raises
         ------
@@ -317,7 +317,7 @@ class File:
         Returns
         -------
         ndarray
-            Read-only, with the dtype of its key.
+            A read-only array with the dtype of its key.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class File:
         Returns
         -------
         ndarray (total, ...)
-            Read-only, of the dtype that the key's field says.
+            A read-only array with the dtype of the key's field.
 
         Raises
         ------
@@ -386,12 +386,12 @@ class File:
         Parameters
         ----------
         number : int
-            1 for the outermost.
+            The level; 1 is the outermost.
 
         Returns
         -------
         ndarray of int64 or Level
-            A Level where the file has lengths only.
+            The ends; a Level if the file stores only lengths.
 
         Raises
         ------
@@ -419,17 +419,17 @@ class File:
         return self.owned_level(number)
 
     def owned_level(self, number: int) -> _core.Level:
-        """A level of a file that stores only lengths: they are added up once, and kept.
+        """A level of a file that stores only lengths: they are added up once and kept.
 
         Parameters
         ----------
         number : int
-            1 for the outermost.
+            The level; 1 is the outermost.
 
         Returns
         -------
         Level
-            Of the lengths in the file.
+            The level with the lengths in the file.
 
         Raises
         ------
@@ -466,12 +466,12 @@ class File:
         Returns
         -------
         _core.FileReader
-            To be closed after use.
+            The handle; close it after use.
 
         Raises
         ------
         StaleFileError
-            The file is another one by now.
+            The file was replaced, changed or removed.
 
         Examples
         --------
@@ -490,7 +490,7 @@ class File:
         Parameters
         ----------
         begins, ends : ndarray of int64
-            Where each range begins and ends, in bytes from the begin of the data.
+            The start and the end of each range, in bytes from the start of the data.
 
         Examples
         --------
@@ -510,7 +510,7 @@ class File:
         return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
 
     def _name_file(self, make: Callable[[], _T]) -> _T:
-        """What is made; errors know the file."""
+        """The result of `make`; its errors name the file."""
         try:
             return make()
         except ValueError as error:

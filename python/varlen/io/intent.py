@@ -1,4 +1,4 @@
-"""What columns are meant to be, declared once: their kinds, dtypes, nesting, zones, and nulls."""
+"""Declarations of columns: their kinds, dtypes, nesting, time zones and nulls."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ class SchemaColumn:
     dtype : str, optional
         The dtype of numbers, ids and times, such as "int64" and "datetime64[s]"; None for words.
     nullable : bool, default True
-        Nulls are fine: NaN among floats, NaT among times, an empty list for a list. False refuses them.
+        Allow nulls: NaN among floats, NaT among times, an empty list for a list.
     level : int, default 0
-        How many levels of lists it lies under.
+        The number of levels of lists around each value.
     zone : str, optional
-        The zone of times, whose values are those of UTC: "UTC", "Europe/Berlin", "+01:00" and so on; None
-        for times without one.
+        The time zone, such as "UTC", "Europe/Berlin" or "+01:00"; the values are in UTC. None for times
+        without a zone.
     note : str, optional
-        What somebody should know of it; nothing is made of it.
+        A remark for people; it has no effect.
     trailing : tuple of int, default ()
-        The fixed dims of each value, behind the levels: (2, 3) where each is a matrix of 2 rows and 3
-        columns. Lists come in for them, too, where all have these lengths.
+        The fixed dims of each value, after the levels: (2, 3) for matrices of 2 rows and 3 columns. Lists may
+        stand for them if all have these lengths.
     dims : tuple of str, default ()
-        The names of its axes, one for each level and then one for each fixed dim; none where it is empty.
+        The names of its axes: one for each level, then one for each fixed dim. Empty for axes without names.
 
     Raises
     ------
     ValueError
-        Another kind, a dtype that does not go with it, a zone of what is no time, or as many names of dims as
-        there are no axes.
+        The kind is unknown, the dtype does not fit the kind, a column without times has a zone, or `dims`
+        does not name each axis.
 
     Examples
     --------
@@ -128,16 +128,16 @@ class SchemaColumn:
         Parameters
         ----------
         name : str
-            Of the column, for the error.
+            The name of the column, for the error.
         dtype : numpy.dtype
-            Of its values.
+            The dtype of its values.
         is_zoned : bool
-            They have a zone.
+            Whether the values have a zone.
 
         Raises
         ------
         ValueError
-            They have one and the column has none, or the other way round.
+            The values have a zone and the column has none, or the other way round.
 
         Examples
         --------
@@ -170,12 +170,12 @@ class Schema(Mapping[str, SchemaColumn]):
     Parameters
     ----------
     columns : mapping of str to SchemaColumn, or to a dict of its arguments
-        What each column is.
+        The declaration of each column.
 
     Raises
     ------
     TypeError, ValueError
-        A name that is no string, or a column that contradicts itself; it is named.
+        A name is not a string, or a column contradicts itself. The error names it.
 
     Examples
     --------
@@ -270,9 +270,9 @@ class Schema(Mapping[str, SchemaColumn]):
         Parameters
         ----------
         stored : mapping of str to Field
-            Such as `File.fields` and `ShardSet.fields`.
+            Fields, such as `File.fields` or `ShardSet.fields`.
         declared : mapping of str to dict, optional
-            What was declared of some of them, in the arguments of SchemaColumn.
+            Declarations of some keys, as arguments of SchemaColumn.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Raises
         ------
         FileFormatError
-            What was declared contradicts itself.
+            A declaration contradicts itself.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Parameters
         ----------
         text : str
-            A table ``columns`` of a table for each column, as `to_toml` writes it.
+            A table ``columns`` with a table for each column, as `to_toml` writes it.
 
         Returns
         -------
@@ -314,7 +314,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Raises
         ------
         ValueError
-            It is no TOML, holds other tables, or a column contradicts itself.
+            The text is not TOML or holds other tables, or a column contradicts itself.
 
         Examples
         --------
@@ -375,7 +375,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Parameters
         ----------
         schema : pyarrow.Schema
-            Of a table. Decimals are numbers, int64 where they have no fraction.
+            The schema of a table. Decimals are numbers, int64 if they have no fraction.
 
         Returns
         -------
@@ -385,9 +385,9 @@ class Schema(Mapping[str, SchemaColumn]):
         Raises
         ------
         ValueError
-            Two columns have one name.
+            Two columns have the same name.
         TypeError
-            A column of a type that is no numbers, times or text.
+            The type of a column is neither numbers nor times nor text.
 
         Examples
         --------
@@ -430,14 +430,14 @@ class Schema(Mapping[str, SchemaColumn]):
         columns : mapping of str to (int, dtype, ndarray)
             The level of each key, its dtype and its values.
         words : mapping of str to words
-            The vocabularies of keys that have some.
+            The vocabularies, by key.
         where : str, default "rows"
-            What they are of, for the error.
+            The words with which the error begins.
 
         Raises
         ------
         ValueError
-            As `check`, or a null; it is named with its row.
+            As in `check`, or there is a forbidden null. The error names its row.
 
         Examples
         --------
@@ -472,14 +472,14 @@ class Schema(Mapping[str, SchemaColumn]):
         Parameters
         ----------
         stored : mapping of str to Field
-            What there is.
+            The fields of the keys.
         where : str, default "rows"
-            What they are of, for the error.
+            The words with which the error begins.
 
         Raises
         ------
         ValueError
-            A key is missing or new, or has another kind, nesting, dtype or fixed dims; it is named.
+            A key is missing or new, or has another kind, nesting, dtype or fixed dims. The error names it.
 
         Examples
         --------
@@ -544,7 +544,7 @@ def unusual_arguments(column: SchemaColumn) -> dict[str, Any]:
 
 
 def _column_of(entry: Field, intent: object = None) -> Any:
-    """What was said of a column, or what it is."""
+    """The declaration of a column, or one made from its field."""
     if isinstance(intent, dict):
         return {"trailing": entry.trailing, **intent}
     if intent is not None:

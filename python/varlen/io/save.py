@@ -78,10 +78,10 @@ def save(
     TypeError
         The format lacks a dtype, which the error names.
     ValueError
-        Bounds that are not int64, a vocabulary that is too short, a header that is too large, or keys that
-        are not what the schema says.
+        Bounds are not int64, a vocabulary is too short, the header is too large, or keys differ from the
+        schema.
     OSError
-        The system refused to write; nothing was changed.
+        The system refused to write; nothing changed.
 
     Examples
     --------

@@ -31,13 +31,13 @@ class Field:
     Parameters
     ----------
     dim
-        How many levels it lies under.
+        The number of levels above the values.
     dtype
-        Of the arrays that are handed out: `datetime64[ns]` where the file holds int64 and says so.
+        The dtype of the arrays that you get: `datetime64[ns]` if the file holds int64 and declares times.
     tag
-        The dtype in the file's own words, such as "I64".
+        The dtype in the file, by the format's name, such as "I64".
     trailing
-        The fixed dimensions behind the ragged ones.
+        The fixed dimensions after the ragged ones.
     vocabulary
         The strings that integer values stand for, or None.
 
@@ -82,11 +82,11 @@ class Field:
         Parameters
         ----------
         other : Field
-            Of the same key elsewhere.
+            The field of the same key in other rows.
         words : bool, default True
-            Compare vocabularies, of which one may go on where the other ends.
+            Compare the vocabularies too; one may continue the other.
         widen : bool, default False
-            Let dtypes differ that have one which holds both.
+            Allow dtypes to differ if a common dtype holds both.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class Field:
         Parameters
         ----------
         other : Field
-            Of the same key elsewhere, without a conflict.
+            The field of the same key in other rows, without a conflict.
 
         Returns
         -------

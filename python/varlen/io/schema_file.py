@@ -1,4 +1,4 @@
-"""Schemas from files: of TOML, which people edit, and of data that were written with one."""
+"""Schemas from files: from TOML, which people edit, and from data files that store one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     Parameters
     ----------
     path : path
-        Of any of them.
+        The file or folder.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     Raises
     ------
     ValueError
-        The file holds no schema; it is named.
+        The file holds no schema. The error names it.
     FileNotFoundError
         There is no such file.
 

@@ -83,9 +83,9 @@ def open_shards(
     FileFormatError
         A file is damaged, or the shards do not fit each other; the error names the shard.
     FileNotFoundError
-        Nothing is there.
+        There is no such file or folder, or the folder holds no shards.
     KeyError
-        The files do not have one of `keys`.
+        The files lack one of `keys`.
 
     Examples
     --------
@@ -134,9 +134,9 @@ class ShardSet:
     shards, mmap, keys
         The files in the order of their rows, whether to map them, and the keys to expose, None for all.
     identities
-        The identity that each file must have, None for one that was not open before.
+        The identity that each file must have; None for a file that was not open before.
     file
-        The opened file, where there is one shard.
+        The opened file, if there is only one shard.
     cache
         The folder for copies of files behind URLs.
 
@@ -223,7 +223,7 @@ class ShardSet:
 
     @property
     def account(self) -> Account:
-        """The account from the index, or the sum over the files: what came in, what was left out and why.
+        """The account from the index, or the sum of the files' accounts.
 
         A file without an account counts as its own source. Keys that are not exposed are listed as unread.
         """
@@ -306,7 +306,7 @@ class ShardSet:
         Parameters
         ----------
         shard : int
-            Its number.
+            The number of the shard.
 
         Returns
         -------
@@ -342,7 +342,7 @@ class ShardSet:
         Parameters
         ----------
         shard : int
-            Its number.
+            The number of the shard.
         dim : int
             1 for the outermost level.
 
@@ -369,14 +369,14 @@ class ShardSet:
         Parameters
         ----------
         shard : int
-            Its number.
+            The number of the shard.
         name : str
             A key.
 
         Returns
         -------
         ndarray
-            Read-only.
+            A read-only array.
 
         Examples
         --------
@@ -395,7 +395,7 @@ class ShardSet:
         Parameters
         ----------
         shard : int
-            Its number.
+            The number of the shard.
 
         Returns
         -------
@@ -429,12 +429,12 @@ class ShardSet:
         Parameters
         ----------
         shard : int
-            Its number.
+            The number of the shard.
 
         Returns
         -------
         File
-            The same object until the set is gone.
+            The file; every call on this set returns the same object.
 
         Raises
         ------
@@ -468,7 +468,7 @@ class ShardSet:
         Raises
         ------
         StaleFileError
-            The file is named.
+            A file changed. The error names it.
 
         Examples
         --------
@@ -489,12 +489,12 @@ class ShardSet:
         Parameters
         ----------
         shards : iterable of int, optional
-            Some shards only.
+            The shards to check; all by default.
 
         Raises
         ------
         StaleFileError
-            The file is named.
+            A file changed. The error names it.
 
         Examples
         --------
@@ -511,12 +511,12 @@ class ShardSet:
                 file.guard()
 
     def validate(self) -> None:
-        """Open every shard and read every bound once.
+        """Open every shard, and read every bound and every word id once.
 
         Raises
         ------
         FileFormatError
-            What does not fit, and in which file.
+            A bound or a word id does not fit. The error names the file and the place.
 
         Examples
         --------
@@ -546,9 +546,9 @@ class ShardSet:
         Raises
         ------
         IndexError
-            A row is out of range; the first such is named.
+            A row is out of range. The error names the first one.
         TypeError
-            They are not integers.
+            The row numbers are not integers.
 
         Examples
         --------
@@ -581,12 +581,12 @@ class ShardSet:
         row : int
             A row number.
         begin, end : int, optional
-            Only these events, counted and clipped as slices do.
+            The window of events, counted and clipped as in a slice.
 
         Returns
         -------
         _core.Joint
-            Owned, of the row's own dims.
+            A copy, with the dims inside the row.
 
         Raises
         ------
@@ -621,21 +621,21 @@ class ShardSet:
         rows : array_like of int
             Row numbers; negative ones count from the end.
         starts, ends : array_like of int, optional
-            Only these events, one entry a row or one for all, counted and clipped as slices do.
+            The window of events, one entry per row or one for all, counted and clipped as in a slice.
         keys : sequence of str, optional
-            Only these of the keys, with the levels that they need; all by default.
+            The keys to read, with the levels that they need; all by default.
 
         Returns
         -------
         _core.Joint
-            Owned, with the dtypes of `fields`.
+            A copy, with the dtypes of `fields`.
 
         Raises
         ------
         IndexError
-            A row is out of range; the first such is named.
+            A row is out of range. The error names the first one.
         TypeError, ValueError
-            Windows that are not integers, or not one a row.
+            The windows are not integers, or not one per row.
 
         Examples
         --------
@@ -700,7 +700,7 @@ class ShardSet:
             file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
 
     def rows_of(self, ids: RowsLike) -> Ints:
-        """Find the row of each id; the ids are sorted on first use, and kept.
+        """Find the row of each id; the first call sorts the ids and keeps them.
 
         Parameters
         ----------
@@ -715,9 +715,9 @@ class ShardSet:
         Raises
         ------
         KeyError
-            No row has an id; the first such is named.
+            No row has one of the ids. The error names the first one.
         ValueError
-            The files hold no ids, or one of them twice.
+            The files hold no ids, or hold one twice.
 
         Examples
         --------

@@ -101,12 +101,12 @@ class ShardWriter(atomic.AtomicWriter):
         Parameters
         ----------
         rows : joint dict, Joint or dict
-            As of `Writer.append`.
+            As in `Writer.append`.
 
         Raises
         ------
         ValueError, TypeError
-            As `Writer.append`; everything written so far is deleted.
+            As in `Writer.append`; everything written so far is deleted.
 
         Examples
         --------

@@ -14,7 +14,7 @@ __all__ = []
 
 
 class State(NamedTuple):
-    """What a file behind a URL is: its size, and a text that is another once it was changed."""
+    """The state of a file behind a URL: its size, and a text that changes whenever the file does."""
 
     size: int
     mark: str

@@ -82,7 +82,7 @@ class Writer(atomic.AtomicWriter):
     """A writer of one file, which appears complete when the writer is closed.
 
     Memory stays bounded for any number of rows: columns wait in an unlisted temporary file beside the target.
-    An error, also one inside the `with` block, leaves nothing behind, and keeps the old file.
+    An error, even one inside the `with` block, leaves nothing behind and keeps the old file.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ class Writer(atomic.AtomicWriter):
     durable
         False leaves out fsync, as in `varlen.io.save`.
     account
-        The input by columns, complete when the writer is closed. The writer counts the output, stores the
-        account in the file, and raises `varlen.io.AccountError` if it does not balance.
+        The account of the input, which must be complete when the writer is closed. The writer counts the
+        output, stores the account in the file, and raises `varlen.io.AccountError` if it does not balance.
     padding_id
-        True: new vocabularies begin with "[PAD]", and its id 0 pads batches; only the vocabulary of row ids
-        does not. False: they begin with the first word.
+        True: new vocabularies, except that of row ids, begin with "[PAD]", and its id 0 pads batches. False:
+        they begin with the first word.
 
     Examples
     --------
@@ -202,8 +202,8 @@ class Writer(atomic.AtomicWriter):
             A joint dict, a `_core.Joint`, or a dict: arrays by full name, such as `dim1/bounds`, or nested
             lists of numbers or words by key. Ids of another vocabulary become ids of the writer's. Also an
             Arrow table or record batch, or a frame that exports one: its columns are keys, and a field of a
-            struct is "column.field". Nulls are errors, but become NaN or NaT if a `Schema` allows nulls of
-            floats and times.
+            struct is "column.field". Nulls are errors, unless a `Schema` allows them in floats and times:
+            they become NaN or NaT.
 
         Raises
         ------

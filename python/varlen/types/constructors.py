@@ -1,4 +1,4 @@
-"""The ways into a Ragged: nested lists, padded blocks, and what other systems call their offsets."""
+"""Constructors of a Ragged from nested lists, padded blocks, row ids, offsets and nested tensors."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class Constructors(RaggedBase[ArrayT]):
         Parameters
         ----------
         data
-            As many levels as lists are nested below the outermost; an array inside a list is a sequence of
-            its rows, along its first axis.
+            Nested lists: each nesting below the outermost list is a level. An array inside a list is a
+            sequence of its rows, along its first axis.
         dtype
-            Of the values, NumPy's or, for tensors, torch's; by default what NumPy would give them.
+            The dtype of the values, NumPy's or, for tensors, torch's; by default NumPy's choice.
 
         Returns
         -------
@@ -77,9 +77,9 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            None, strings or other objects among the numbers.
+            None, a string or another object is among the numbers.
         ValueError
-            Nesting of different depth; a number that dtype cannot hold.
+            The lists nest to different depths, or the dtype cannot hold a number.
 
         Examples
         --------
@@ -105,13 +105,13 @@ class Constructors(RaggedBase[ArrayT]):
         block
             (n, width, ...): sequence i lies in block[i], on the side opposite to the padding.
         lengths
-            (n,), none beyond width; or a `Level`; or a list of either, for a block of more ragged axes.
+            (n,), none beyond width; or a `Level`; or a list of either, for a block with several ragged axes.
         mask
             (n, width) of bools, True where data is present, without gaps.
         padding_side
             "right" or "left": the side of the padding.
         out
-            (total, ...): becomes the values.
+            An array (total, ...) to write into; it becomes the values.
 
         Returns
         -------
@@ -122,7 +122,8 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            A length beyond the width, a mask with gaps or with its padding at the other side; names the row.
+            A length exceeds the width, or a mask has gaps or its padding at the other side. The error names
+            the row.
 
         Examples
         --------
@@ -157,7 +158,7 @@ class Constructors(RaggedBase[ArrayT]):
         TypeError
             The row ids are not integers.
         ValueError
-            Numbers that decrease, or below 0 or beyond `count`; not one for each row.
+            The row ids decrease, lie below 0 or beyond `count`, or are not one per row.
 
         Examples
         --------
@@ -178,7 +179,7 @@ class Constructors(RaggedBase[ArrayT]):
         values
             Rows laid end to end, (total, ...), as `Ragged` takes them.
         offsets
-            (n + 1,) integers: 0 first, never decreasing, the last is total. For more levels a list of such.
+            (n + 1,) integers: 0 first, never decreasing, total last. For several levels, a list of these.
 
         Returns
         -------
@@ -190,7 +191,7 @@ class Constructors(RaggedBase[ArrayT]):
         TypeError
             The offsets are not integers.
         ValueError
-            Offsets that decrease, do not begin at 0, or do not end at the number of rows.
+            The offsets decrease, do not begin at 0, or do not end at the number of rows.
 
         Examples
         --------
@@ -217,9 +218,9 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            It is not a nested tensor.
+            The argument is not a nested tensor.
         ValueError
-            It is ragged at another axis, or at several.
+            The tensor is ragged at another axis, or at several.
 
         Examples
         --------
@@ -245,7 +246,7 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            More than one level.
+            There is more than one level.
 
         Examples
         --------

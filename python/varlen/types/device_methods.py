@@ -1,4 +1,4 @@
-"""Where the values of a container lie, and copies of it elsewhere."""
+"""The device of a container's values, and copies on other devices."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class DeviceMethods:
-    """Methods of the containers, which inherit them: the device of their values, and the way to another.
+    """Methods of the containers, which inherit them: the device of their values, and moves to another.
 
-    Levels and other counts stay on the host, where every call reads them. Whatever a kernel needs of them is
-    copied to the device at its first use there, and kept.
+    Levels and other counts stay on the host, where every call reads them. The first kernel on a device that
+    needs them copies them there, and the copy is kept.
 
     Examples
     --------
@@ -49,8 +49,9 @@ class DeviceMethods:
         Parameters
         ----------
         device
-            A `torch.device`, or what makes one: "cuda", "cuda:1", "cpu", a number. For arrays of CuPy such a
-            name, a number or a `cupy.cuda.Device`; on the CPU they are arrays of NumPy.
+            A `torch.device`, or a value that makes one: "cuda", "cuda:1", "cpu", a number. For arrays of
+            CuPy, one of these names, a number or a `cupy.cuda.Device`; on the CPU they become arrays of
+            NumPy.
         non_blocking
             Whether the call may return before the copy is done; host values must be pinned for that.
 
@@ -62,7 +63,7 @@ class DeviceMethods:
         Raises
         ------
         TypeError
-            The name is no device, or the values are NumPy arrays and the device is not the CPU.
+            The name is not a device, or the values are NumPy arrays and the device is not the CPU.
         ValueError
             torch was built without such devices.
 
@@ -110,7 +111,7 @@ class DeviceMethods:
         Raises
         ------
         TypeError
-            Arrays of NumPy.
+            The values are NumPy arrays.
 
         Examples
         --------
@@ -136,7 +137,7 @@ class DeviceMethods:
         Raises
         ------
         TypeError
-            Arrays of NumPy, and what lies on a device.
+            The values are NumPy arrays, or lie on a device.
 
         Examples
         --------

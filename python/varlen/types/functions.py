@@ -1,8 +1,8 @@
-"""Functions of NumPy and torch called with a Ragged: those with a meaning for it, and a refusal of the rest.
+"""Functions of NumPy and torch called with a Ragged: some work on it, and all others are refused.
 
 A function that works on each number goes to the values. One that knows axes goes to the method of its name,
-whose axes are those of the container. All others are refused with the way that leads on: seen as a sequence
-of rows or as a rectangle they would compute something else.
+whose axes are those of the container. All others are refused, and the error names an alternative: they would
+take the Ragged for a sequence of rows or a rectangle, and compute something else.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def _unary(name: str, ufunc: str) -> Operator:
 
 
 class Operators:
-    """Methods of `varlen.Ragged`, which inherits them: what `+`, `<`, `@` and their kin do to values.
+    """Methods of `varlen.Ragged`, which inherits them: the operators `+`, `<`, `@` and so on.
 
     Examples
     --------

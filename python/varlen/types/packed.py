@@ -52,25 +52,26 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     ----------
     values
         (total, ...): the rows of step 0, those of step 1 and so on, of any dtype of fixed width. Shared, not
-        copied, where its memory is contiguous. Torch tensors stay tensors.
+        copied, if its memory is contiguous. Torch tensors stay tensors.
     lengths
-        (n,) integers in the original order, or a `Level`; or a `RankTable` in place of all that follows but
-        inner.
+        (n,) integers in the original order, or a `Level`; or a `RankTable`, which replaces all other
+        arguments except inner.
     indices
-        (n,) integers, a permutation: rank k is sequence indices[k]. None where the sequences are in order.
+        (n,) integers, a permutation: rank k is sequence indices[k]. None if the sequences are in order
+        already.
     size_at_t
-        (steps,) integers: how many sequences are longer than t. Only compared with what the lengths say.
+        (steps,) integers: the number of sequences longer than t. Only checked against the lengths.
     inner
         Levels below the steps, in packed order: the lengths of the sub-sequences, as `Ragged` takes them.
     outer
-        Levels above the sequences, for the way back.
+        Levels above the sequences, which `to_ragged` restores.
 
     Raises
     ------
     TypeError
-        Arrays of Python objects; lengths, sizes or indices of another kind than integers.
+        The values are Python objects, or lengths, sizes or indices are not integers.
     ValueError
-        Parts that do not fit each other: the text names the part, the place and the number.
+        The parts do not fit each other. The error names the part, the place and the number.
 
     Notes
     -----
@@ -157,8 +158,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         level
             The level whose sequences to step through; -1 is the innermost.
         order
-            Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
-            permutation; or a `RankTable` that inputs of the same lengths share, whose level it then is.
+            The order of equally long sequences: "stable", "reversed" as in Thinc, or "torch". Or a
+            permutation of all. Or a `RankTable` that inputs of the same lengths share; it also sets the
+            level.
 
         Returns
         -------
@@ -172,7 +174,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         IndexError
             There is no such level.
         ValueError
-            A table of other lengths, or of another level.
+            The levels differ from those of the table.
 
         Examples
         --------
@@ -201,9 +203,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         padded
-            varlen's, or what has the four fields, as Thinc's has.
+            A Padded of varlen or Thinc, or another object with the same four fields.
         table
-            Gives back the levels above, which a Padded has no room for; of the same lengths and order.
+            A table of the same lengths and order. It restores the levels above, which a Padded cannot hold.
 
         Returns
         -------
@@ -213,9 +215,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         TypeError
-            Not a Padded, or no RankTable.
+            An argument is not a Padded, or not a RankTable.
         ValueError
-            A table of other lengths or another order.
+            The table has other lengths or another order.
 
         Examples
         --------
@@ -237,9 +239,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         packed_sequence
-            With or without its permutation; without, `table.presorted` of the result is True.
+            A PackedSequence. Without a permutation, `table.presorted` of the result is True.
         table
-            Gives back what a PackedSequence has no room for: empty sequences and the levels above.
+            Restores what a PackedSequence cannot hold: empty sequences and the levels above.
 
         Returns
         -------
@@ -249,9 +251,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         TypeError
-            Not a PackedSequence.
+            The argument is not a PackedSequence.
         ValueError
-            A table of other lengths or another order.
+            The table has other lengths or another order.
 
         Examples
         --------
@@ -310,7 +312,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @property
     def size_at_t(self) -> Ints:
-        """(steps,) int64, read-only: how many sequences are longer than t."""
+        """(steps,) int64, read-only: the number of sequences longer than t."""
         return self._table.size_at_t
 
     @property
@@ -353,7 +355,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         ValueError
-            Another number of rows than there are.
+            The number of rows differs.
 
         Examples
         --------
@@ -415,7 +417,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         ValueError
-            Steps that hold sub-sequences.
+            The steps hold sub-sequences.
 
         Examples
         --------
@@ -433,8 +435,8 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         empty
-            Torch has no room for empty sequences: "raise" refuses them, "drop" leaves them out, and
-            `from_packed_sequence(..., table)` has them again.
+            Torch's class cannot hold empty sequences: "raise" refuses them, "drop" leaves them out, and
+            `from_packed_sequence(..., table)` restores them.
 
         Returns
         -------
@@ -444,7 +446,8 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         ValueError
-            Steps that hold sub-sequences; empty sequences where they are refused: the first is named.
+            The steps hold sub-sequences, or a sequence is empty and `empty` is "raise". The error names the
+            first one.
 
         Examples
         --------

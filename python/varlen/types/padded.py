@@ -44,21 +44,21 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     Parameters
     ----------
     data
-        (L, B, ...) of any dtype of fixed width: step t of column k. Shared, not copied, where its memory is
-        contiguous. Torch tensors stay tensors.
+        (L, B, ...) of any dtype of fixed width: data[t, k] is step t of column k. Shared, not copied, if its
+        memory is contiguous. Torch tensors stay tensors.
     size_at_t
-        (L,) integers: how many sequences are longer than t. They never increase.
+        (L,) integers that never increase: the number of sequences longer than t.
     lengths
-        (B,) integers: of the columns, so the longest is first; none above L.
+        (B,) integers: the lengths of the columns, longest first, none above L.
     indices
         (B,) integers, a permutation: column k is sequence indices[k].
 
     Raises
     ------
     TypeError
-        Arrays of Python objects; lengths, sizes or indices of another kind than integers.
+        The data are Python objects, or lengths, sizes or indices are not integers.
     ValueError
-        Fields that do not fit each other: the text names the field, the place and the number.
+        The fields do not fit each other. The error names the field, the place and the number.
 
     Notes
     -----
@@ -155,15 +155,15 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         fill: RowsLike | None = None,
         max_bytes: int | None = None,
     ) -> Padded[Any]:
-        """Convert n arrays, tensors or lists that differ only in length; `ops.list2padded`.
+        """Convert n arrays, tensors or lists that differ only in length; as `ops.list2padded`.
 
         Parameters
         ----------
         seqs
-            (length, ...) each, of one dtype and trailing shape.
+            Sequences (length, ...) of the same dtype and trailing shape.
         ties
-            The order of equally long sequences: the later one first, "reversed", as in Thinc, or the earlier
-            one first, "stable".
+            The order of equally long sequences: "reversed" puts the later one first, as Thinc does; "stable"
+            puts the earlier one first.
         fill
             The fill after the end of a sequence: a number or a row; None for zeros.
         max_bytes
@@ -177,10 +177,10 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         TypeError
-            What is not an array, or arrays and tensors mixed.
+            An item is not an array, or arrays and tensors are mixed.
         ValueError
-            Sequences of different shapes, another name of `ties`, a fill that the dtype cannot hold, a block
-            beyond `max_bytes`.
+            Trailing shapes differ, `ties` is unknown, the dtype cannot hold the fill, or the block exceeds
+            `max_bytes`.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         fill: RowsLike | None = None,
         max_bytes: int | None = None,
     ) -> Padded[RowsT]:
-        """Convert a Ragged of one level; `ops.ragged2padded`.
+        """Convert a Ragged of one level; as `ops.ragged2padded`.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         TypeError
             The argument is not a Ragged.
         ValueError
-            More than one level, another name of `ties`, a block beyond `max_bytes`.
+            There is more than one level, `ties` is unknown, or the block exceeds `max_bytes`.
 
         Examples
         --------
@@ -260,7 +260,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         rows
             (total, ...): the rows of step 0, those of step 1 and so on.
         size_at_t, lengths, indices
-            As `Padded` has them.
+            As in `Padded`.
 
         Returns
         -------
@@ -270,7 +270,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         ValueError
-            Fields that do not fit each other, or not the rows.
+            The fields do not fit each other or the rows.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @property
     def size_at_t(self) -> Ints:
-        """(L,) int64, read-only: how many sequences are longer than t."""
+        """(L,) int64, read-only: the number of sequences longer than t."""
         return self._size_at_t
 
     @property
@@ -352,7 +352,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return int(self._data.nbytes) + sum(field.nbytes for field in self._fields)
 
     def to_ragged(self) -> Ragged[ArrayT]:
-        """Convert to a Ragged, in the original order; `ops.padded2ragged`.
+        """Convert to a Ragged, in the original order; as `ops.padded2ragged`.
 
         Returns
         -------
@@ -368,7 +368,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return self._kind._make(values, (level,))
 
     def to_list(self) -> list[ArrayT]:
-        """Convert to a list of sequences, in the original order; `ops.padded2list`.
+        """Convert to a list of sequences, in the original order; as `ops.padded2list`.
 
         Returns
         -------
@@ -384,7 +384,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return backend_of(r._values).ragged2list(r._values, r._levels)
 
     def to_packed(self) -> ArrayT:
-        """Convert to a Packed: rows step by step, without padding.
+        """Convert to packed rows: step by step, without padding. The inverse of `from_packed`.
 
         Returns
         -------
@@ -405,7 +405,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         empty
-            Torch has no room for empty sequences: "raise" refuses them, "drop" leaves them out.
+            Torch's class cannot hold empty sequences: "raise" refuses them, "drop" leaves them out.
 
         Returns
         -------
@@ -415,7 +415,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         ValueError
-            Empty sequences where they are refused: the first column is named.
+            A sequence is empty, and `empty` is "raise". The error names the first one's column.
 
         Examples
         --------
@@ -433,17 +433,17 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         packed_sequence
-            With or without its permutation.
+            A PackedSequence, with or without a permutation.
 
         Returns
         -------
         Padded
-            The block, in the order of the sequence; its values are tensors.
+            The block, in the order of the PackedSequence; its data are a tensor.
 
         Raises
         ------
         TypeError
-            Not a PackedSequence.
+            The argument is not a PackedSequence.
 
         Examples
         --------

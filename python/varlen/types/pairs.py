@@ -29,7 +29,7 @@ class Pairs(NoArray, Generic[T]):
     Parameters
     ----------
     one, two
-        Lists, tuples, arrays, tensors, or containers of this package, with as many items each. Shared.
+        Lists, tuples, arrays, tensors, or containers of this package, with the same number of items. Shared.
 
     Raises
     ------
@@ -40,7 +40,7 @@ class Pairs(NoArray, Generic[T]):
 
     Notes
     -----
-    As Thinc's `Pairs`, except that lengths are checked, and lists take every index too.
+    Like Thinc's `Pairs`, but lengths are checked, and lists take every index too.
 
     Examples
     --------

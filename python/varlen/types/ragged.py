@@ -57,31 +57,32 @@ class Ragged(
     ----------
     values
         Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
-        `np.asarray` reads. Shared, not copied, where its memory is contiguous.
+        `np.asarray` reads. Shared, not copied, if its memory is contiguous.
     lengths
-        The length of each sequence, (n,), any integer dtype. For more levels a list of such, outermost first.
+        The length of each sequence, (n,), any integer dtype. For several levels, a list of these, outermost
+        first.
     data
         Instead of values: Thinc's name for them.
     offsets
-        Instead of lengths: (n + 1,), starts at 0, never decreases. For more levels a list of such.
+        Instead of lengths: (n + 1,), starts at 0, never decreases. For several levels, a list of these.
     levels
         Instead of lengths: `Level` objects, outermost first, which are shared.
 
     Raises
     ------
     TypeError
-        Not exactly one of lengths, offsets and levels; arrays of Python objects; lengths of another kind
-        than integers.
+        Not exactly one of lengths, offsets and levels is given, values are Python objects, or lengths are not
+        integers.
     ValueError
-        Negative lengths, decreasing offsets, levels that do not fit each other or the values.
+        Lengths are negative, offsets decrease, or levels do not fit each other or the values.
 
     Notes
     -----
-    The structure is immutable, but you may write values in place, as with any NumPy view. Torch tensors in
-    give torch tensors out, and so do arrays of CuPy, JAX and Numba. Operators and ufuncs work on the values
-    of containers that nest alike. A Ragged with fewer levels, the outer ones, gives each of its rows to all
-    values below it. An array with the axes of a row, or fewer, broadcasts against each row; an array with one
-    axis more, (n, *row), gives one row to each sequence. `@` is `matmul`.
+    The structure is immutable, but you may write values in place, as with any NumPy view. Torch tensors give
+    torch tensors; arrays of CuPy, JAX and Numba give arrays of the same library. Operators and ufuncs work on
+    the values of containers that nest alike. A Ragged that has only the outer levels gives each of its rows
+    to all values below it. An array with the axes of a row, or fewer, broadcasts against each row; an array
+    with one axis more, (n, *row), gives one row to each sequence. `@` is `matmul`.
 
     For type checkers the class is generic over the kind of array that it holds: `Ragged[np.ndarray]`, or
     `Ragged[torch.Tensor]`.
@@ -195,7 +196,7 @@ class Ragged(
 
     @property
     def longest(self) -> int:
-        """The longest length of the outermost level; 0 without sequences."""
+        """The length of the longest sequence of the outermost level; 0 without sequences."""
         return self._levels[0].longest
 
     @property
@@ -232,7 +233,7 @@ class Ragged(
 
     @property
     def size(self) -> int:
-        """The count of numbers, trailing axes included."""
+        """The number of entries in the values, trailing axes included."""
         return math.prod(list(self._values.shape))
 
     @property
@@ -274,13 +275,13 @@ class Ragged(
 
         Returns
         -------
-        (length, ...) array or tensor, or Ragged of a level fewer
+        (length, ...) array or tensor, or Ragged with one level fewer
             The sequence, which shares memory.
 
         Raises
         ------
         IndexError
-            Out of range.
+            The index is out of range.
 
         Examples
         --------
@@ -308,7 +309,7 @@ class Ragged(
         ----------
         sizes
             The number of sequences per piece, an int above 0; the last piece may have fewer. Or one number
-            for each piece, which add up to all sequences.
+            per piece, which together cover all sequences.
 
         Returns
         -------
@@ -318,7 +319,8 @@ class Ragged(
         Raises
         ------
         ValueError
-            Sizes below 0, or below 1 for a single number; sizes that add up to something else.
+            A size is below 0, a single number is below 1, or the sizes do not add up to the number of
+            sequences.
 
         Examples
         --------
@@ -420,7 +422,7 @@ class Ragged(
         Parameters
         ----------
         dtype
-            NumPy's, or torch's for tensors, or its name.
+            A dtype of NumPy, or of torch for tensors, or its name.
 
         Returns
         -------
@@ -430,7 +432,7 @@ class Ragged(
         Raises
         ------
         TypeError
-            Values cannot have this dtype.
+            The values cannot have this dtype.
 
         Examples
         --------

@@ -27,31 +27,31 @@ ORDERS = ("stable", "reversed", "torch")
 
 
 class RankTable:
-    """Sequences ranked by length, the longest first: those that reach a step come first.
+    """Sequences ranked by length, longest first: the sequences that reach a step come first.
 
     Rank k is sequence indices[k]. The permutation is stored, never computed again. Several inputs of the same
-    lengths share one table, and anything derived from it is computed once.
+    lengths can share one table, and anything derived from it is computed once.
 
     Parameters
     ----------
     lengths
         (n,) integers in the original order, or a `Level`.
     indices
-        (n,) integers, a permutation under which the lengths never increase. Without it the sequences are in
-        order already; towards torch that is told by no permutation.
+        (n,) integers, a permutation under which the lengths never increase. None if the sequences are in
+        order already; torch then gets no permutation either.
     outer
-        Levels above, outermost first, kept for the way back: `Level` objects or arrays of lengths.
+        The levels above, outermost first: `Level` objects or arrays of lengths. Unpacking restores them.
 
     Raises
     ------
     TypeError
-        Lengths or indices of another kind than integers.
+        Lengths or indices are not integers.
     ValueError
-        No permutation, lengths that increase under it, levels that do not fit.
+        The indices are no permutation, lengths increase under them, or levels do not fit.
 
     Notes
     -----
-    As Paddle's LoDRankTable. `sort_by_length` makes one of a Ragged.
+    Like Paddle's LoDRankTable. `sort_by_length` makes one from a Ragged.
 
     Examples
     --------
@@ -122,10 +122,10 @@ class RankTable:
         level
             The sequences in their original order.
         order
-            Of sequences that are equally long: "stable", as they come; "reversed", as Thinc has it; "torch",
-            what `torch.sort` makes of them, here and now. Or the whole permutation, (n,) integers.
+            The order of equally long sequences: "stable" keeps it; "reversed" reverses it, as Thinc does;
+            "torch" calls `torch.sort`. Or the whole permutation, (n,) integers.
         outer
-            The levels above, for the way back.
+            The levels above, which unpacking restores.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class RankTable:
         Raises
         ------
         ValueError
-            No such order, no permutation, or lengths that increase under it.
+            The order is unknown, the indices are no permutation, or lengths increase under them.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class RankTable:
 
     @property
     def size_at_t(self) -> Ints:
-        """(steps,) int64, read-only: how many sequences are longer than t."""
+        """(steps,) int64, read-only: the number of sequences longer than t."""
         return self._fields[0]
 
     @property
@@ -244,7 +244,7 @@ class RankTable:
         Parameters
         ----------
         t
-            A step, 0 or more; beyond the last there are none.
+            A step, 0 or more; the result is 0 beyond the last.
 
         Returns
         -------

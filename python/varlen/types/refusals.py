@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class NoArray:
-    """Methods of containers, which inherit them, that functions of arrays ask for; each raises a TypeError.
+    """Methods that functions of arrays look for; containers inherit them, and each raises a TypeError.
 
-    Without them some functions look for a method of their name and call it with arguments of their own, and
-    others give an answer about an object: `np.array_equal(p, p)` is False.
+    Without them, some functions call a method of their own name with their own arguments, and others take the
+    container for a single object: `np.array_equal(p, p)` is False.
 
     Examples
     --------

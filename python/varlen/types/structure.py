@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Structure(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them: its levels, and its rows in another order of storage.
 
-    Values are shared where they stay in place, and so are the levels that stay.
+    Values that stay in place are shared, and so are the levels that stay.
 
     Examples
     --------
@@ -49,13 +49,14 @@ class Structure(RaggedBase[ArrayT]):
         Parameters
         ----------
         lengths
-            How many sequences of `level`, or rows where it becomes the innermost, each group has; or a Level.
+            The number of items in each group: sequences of `level`, or rows if the new level is the
+            innermost. Or a Level.
         level
-            The place that the new level gets: 0 groups whole sequences under a new outermost level, -1 cuts
-            the innermost sequences into groups of rows.
+            The place of the new level: 0 groups whole sequences under a new outermost level, -1 cuts the
+            innermost sequences into groups of rows.
         empty
-            Where an empty group lies between two sequences of the level above: "before" or "after", the
-            one that holds it. None refuses it.
+            The sequence of the level above that gets an empty group at the border of two: the one "before"
+            the border or the one "after" it. None refuses such a group.
 
         Returns
         -------
@@ -65,9 +66,9 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         IndexError
-            No such place.
+            There is no such place.
         ValueError
-            Lengths that do not add up, or a group that lies in two sequences of the level above.
+            The lengths do not add up, or a group lies in two sequences of the level above.
 
         Examples
         --------
@@ -131,7 +132,7 @@ class Structure(RaggedBase[ArrayT]):
         )
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self | ArrayT:
-        """Merge a range of axes, as `torch.flatten` does; `ops.merge_dims`.
+        """Merge a range of axes, as `torch.flatten` and `ops.merge_dims` do.
 
         Parameters
         ----------
@@ -147,7 +148,7 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            There is no such axis, or the first is behind the last.
+            There is no such axis, or the first is after the last.
 
         Examples
         --------
@@ -168,21 +169,21 @@ class Structure(RaggedBase[ArrayT]):
         Parameters
         ----------
         dim
-            An axis behind the ragged ones; negatives count from the end.
+            An axis after the ragged ones; negatives count from the end.
         sizes
-            The axes that it becomes; one of them may be -1, and is what is left.
+            The sizes of the new axes; one of them may be -1, and is inferred.
 
         Returns
         -------
         Ragged
-            A Ragged of the same levels, which shares the values.
+            A Ragged with the same levels, which shares the values.
 
         Raises
         ------
         TypeError
-            A ragged axis, or axis 0, whose sequences `add_level` groups.
+            The axis is ragged, or axis 0; `add_level` groups sequences, and rows inside them.
         ValueError
-            There is no such axis, or its size is another than that of all sizes together.
+            There is no such axis, or the sizes do not multiply to its size.
 
         Examples
         --------
@@ -212,7 +213,7 @@ class Structure(RaggedBase[ArrayT]):
     def to_padded(
         self, *, ties: str = "reversed", fill: RowsLike | None = None, max_bytes: int | None = None
     ) -> Padded[ArrayT]:
-        """Convert to a Padded: time-major, the longest sequence first; `ops.ragged2padded`.
+        """Convert to a Padded: time-major, the longest sequence first; as `ops.ragged2padded`.
 
         Parameters
         ----------
