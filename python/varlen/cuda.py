@@ -37,7 +37,7 @@ class Status:
     text : str
         The sentence.
     device_count : int, default 0
-        Devices that this process sees.
+        The number of devices that this process sees.
 
     Examples
     --------
@@ -66,13 +66,13 @@ _status_cache: dict[int, Status] = {}
 def status() -> Status:
     """Say in a sentence whether CUDA can be used, and if not, what is missing.
 
-    The driver is asked at the first call in each process, never at import: a process that has started
-    it cannot hand it to forked workers.
+    The first call in each process starts the driver. The import does not, since forked workers cannot use a
+    driver that their parent started.
 
     Returns
     -------
     Status
-        Prints as the sentence; true where kernels can run.
+        The state, which prints as the sentence; true if kernels can run.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def is_available() -> bool:
     Returns
     -------
     bool
-        True where the code of `status` is "ok".
+        True if the code of `status` is "ok".
 
     See Also
     --------
@@ -109,7 +109,7 @@ def is_available() -> bool:
 def load() -> None:
     """Load the GPU kernels, if they can run.
 
-    Needed nowhere: it is called when the first tensor of a device comes.
+    You need not call it: the first tensor on a device loads them.
 
     See Also
     --------

@@ -1,1 +1,1 @@
-"""How containers look: in a terminal, and in a notebook."""
+"""Views of containers for a terminal and for a notebook."""

@@ -113,7 +113,7 @@ def bins(level: Level) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def table(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and what they are, one a row."""
+    """Names and their values, one per row."""
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{''.join(cells)}</table>"
 

@@ -27,7 +27,7 @@ def ragged_text(name: str, values: Values, levels: Levels) -> str:
 
 
 def padded(name: str, data: Values, lengths: Any) -> str:
-    """A time-major block (steps, columns, ...): its columns, without what stands behind their ends."""
+    """A time-major block (steps, columns, ...): its columns, without the padding after their ends."""
     n = len(lengths)
     rows = plural(int(lengths.sum(dtype=np.int64)), "row") + _shape_text(data.shape[2:])
     counts = [plural(n, "sequence"), plural(len(data), "step"), rows]
@@ -53,14 +53,14 @@ def table(name: str, level: Level) -> str:
 
 
 def pairs(name: str, one: object, two: object) -> str:
-    """Two of anything, each cut short."""
+    """Two objects of any kind, each cut short."""
     with np.printoptions(threshold=VALUES, edgeitems=2, precision=4, suppress=True):
         first, second = (_cut(part) for part in (one, two))
     return f"{name}(one={first}, two={second})"
 
 
 def facts(values: Values, levels: Levels) -> list[str]:
-    """What a line says of values under levels: counts, lengths, trailing dimensions, dtype, device."""
+    """One line about values under levels: counts, lengths, trailing dimensions, dtype, device."""
     outer, *deeper = levels
     inner = [f"{plural(len(level), 'sequence')} at level {d}" for d, level in enumerate(deeper, 1)]
     counts = plural(levels[-1].total, "value") + _shape_text(values.shape[1:])
@@ -91,7 +91,7 @@ def _shape_text(row_shape: Any) -> str:
 
 
 def _kind(values: Values) -> list[str]:
-    """The dtype; of tensors also where they are."""
+    """The dtype; for tensors also the device."""
     dtype = str(values.dtype)
     torch = dtype.startswith("torch.")
     return [dtype.removeprefix("torch."), f"torch, {device_of(values)}"] if torch else [dtype]

@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True)
 class _Place:
-    """What a column is called, and in which of its rows an entry of what is inside it lies."""
+    """The name of a column, and the row that holds an entry inside it."""
 
     name: str
     row_of: Callable[[int], int]
@@ -101,7 +101,7 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type of an array that `plain_array` gives of one of this type.
+    """The type of the array that `plain_array` makes from one of this type.
 
     >>> plain_type(pa.run_end_encoded(pa.int32(), pa.int8()))
     DataType(int8)
@@ -116,12 +116,12 @@ _TENSOR = "arrow.fixed_shape_tensor"
 
 
 def extension_name(kind: pa.DataType) -> str:
-    """What an extension type is called; an empty text for other types."""
+    """The name of an extension type; an empty text for other types."""
     return str(kind.extension_name) if isinstance(kind, pa.BaseExtensionType) else ""
 
 
 def _tensors(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
-    """Tensors of a fixed shape as rows of that shape, their dims in the order in which they are meant."""
+    """Tensors of a fixed shape as rows of that shape, their dims in logical order."""
     shape, order = array.type.shape, array.type.permutation
     inner = _leaf(array.storage, place, nulls)
     values = inner.values.reshape(len(array), *shape, *inner.values.shape[2:])
@@ -254,7 +254,7 @@ def holds_words(kind: pa.DataType) -> bool:
 
 
 def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
-    """One array of the chunks, whose offsets, ids and texts are what they must be."""
+    """One array from the chunks, with its offsets, ids and texts checked."""
     try:
         array.validate(full=True)
     except pa.ArrowException as wrong:
@@ -352,7 +352,7 @@ def _has_ids(kind: pa.DataType) -> bool:
 
 
 def _with_padding(column: Column) -> Column:
-    """The same words after that of padding; nulls stay -1."""
+    """The same words after the word of padding; nulls stay -1."""
     words = column.vocabulary
     if words is None or PADDING in words:
         return column

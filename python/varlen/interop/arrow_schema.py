@@ -1,4 +1,4 @@
-"""Schemas of Arrow as what columns are meant to be, and back, in plain dicts."""
+"""Schemas of Arrow as declarations of columns, and back, in plain dicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of nulls where arrays have none; for columns of Arrow and for records of JSON alike."""
+"""Replacements of nulls, which arrays cannot hold, in columns of Arrow and records of JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _NULLS_HINT = "say what nulls become: 'nan', or 'fill' and a value"
 
 @dataclass(frozen=True)
 class Nulls:
-    """What becomes of a null: ``refuse`` raises, ``nan`` gives NaN (NaT, or id -1), ``fill`` gives `value`.
+    """The replacement of a null: ``refuse`` raises, ``nan`` gives NaN (NaT, or id -1), ``fill`` gives
+    `value`.
 
     A null list is an empty list, except under ``refuse``.
     """
@@ -30,7 +31,7 @@ class Nulls:
     why: str = _NULLS_HINT
 
     def for_key(self, name: str) -> Nulls:
-        """What becomes of the nulls of one column."""
+        """The policy for the nulls of one column."""
         return self
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Thinc's containers: their fields, and new ones of given fields. Thinc is imported when one is made."""
+"""Thinc's containers: their fields, and new containers from fields. Making one imports Thinc."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fields_of(x: object, argument: str, *names: str) -> list[Any]:
 
 
 def ragged_parts(ragged: object) -> tuple[Any, Level]:
-    """The values and the level of a Thinc Ragged, or of what has its `dataXd` and `lengths`."""
+    """The values and the level of a Thinc Ragged, or of an object with its `dataXd` and `lengths`."""
     values, lengths = fields_of(ragged, "ragged", "dataXd", "lengths")
     level = Level.from_lengths(as_ints(lengths))
     if len(values) == 0 and 0 in (row_shape := values.shape[1:]):
@@ -37,7 +37,7 @@ def ragged_parts(ragged: object) -> tuple[Any, Level]:
 
 
 def padded_parts(padded: object) -> list[Any]:
-    """The four fields of a Thinc Padded, or of what has them: data, size_at_t, lengths, indices."""
+    """The four fields of a Thinc Padded, or of an object that has them: data, size_at_t, lengths, indices."""
     return fields_of(padded, "padded", *PADDED)
 
 
@@ -56,7 +56,7 @@ def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
 
 
 def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
-    """A copy as int32, which Thinc has lengths and indices in."""
+    """A copy as int32, the dtype of Thinc's lengths and indices."""
     if field.max(initial=0) > np.iinfo(np.int32).max:
         k = int((field > np.iinfo(np.int32).max).argmax())
         raise overflow_error(argument, f"entry {k} is {field[k]}, beyond int32", row=k, number=int(field[k]))
@@ -73,7 +73,7 @@ def _thinc() -> Any:
 
 
 def _array(values: Any) -> Any:
-    """Values as Thinc takes them: arrays of NumPy, or of CuPy where they are such."""
+    """Values as Thinc takes them: arrays of NumPy or CuPy."""
     if is_tensor(values) and values.requires_grad:
         raise type_error("values", "expected a tensor without gradients, as Thinc does; call detach() first")
     return memory_of(values) if isinstance(values, np.ndarray) or is_tensor(values) else values

@@ -1,4 +1,4 @@
-"""Between values of one level and torch's nested tensors."""
+"""Conversions between values of one level and torch's nested tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between packed rows, with the fields that say whose they are, and torch's PackedSequence."""
+"""Conversions between packed rows, with their size_at_t, lengths and indices, and torch's PackedSequence."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def from_packed_sequence(packed_sequence: object) -> tuple[Any, Any, Any, Any]:
 
 
 def order_of(level: Level) -> np.ndarray:
-    """What torch.sort makes of lengths: the longest first, ties as it likes."""
+    """The order that torch.sort gives lengths: the longest first, ties as it likes."""
     order: np.ndarray = torch.sort(tensor_of(level.lengths), descending=True)[1].numpy()
     return order

@@ -1,4 +1,4 @@
-"""Many joint dicts to one, and the changes of shape."""
+"""Joint dicts joined into one, and changes of shape."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CombineMethods(JointState):
         Raises
         ------
         ValueError
-            There are none, or one differs from the first in keys, dims or dtypes.
+            There are no joint dicts, or one differs from the first in keys, dims or dtypes.
 
         Examples
         --------
@@ -70,12 +70,12 @@ class CombineMethods(JointState):
         Returns
         -------
         JointNestedRaggedTensorDict
-            A joint dict with one row for each.
+            A joint dict with one row per part.
 
         Raises
         ------
         ValueError
-            As `concatenate` does.
+            As in `concatenate`.
 
         Examples
         --------
@@ -157,18 +157,18 @@ class CombineMethods(JointState):
         dim
             -1, or the deepest dim's number.
         fill_mode
-            What stands in the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan", the id of
-            "[PAD]" where the key has a vocabulary with this word; "repeat" puts the value into all of them.
+            The fill of the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan", in both cases
+            the id of "[PAD]" if the key's vocabulary has this word. "repeat" puts the value into all of them.
 
         Returns
         -------
         JointNestedRaggedTensorDict
-            The joint dict with one dim less.
+            The joint dict with one dim fewer.
 
         Raises
         ------
         ValueError
-            `dim` is another one, there is one dim only, or `fill_mode` is none of the three.
+            `dim` is not the deepest, there is only one dim, or `fill_mode` is unknown.
 
         Examples
         --------

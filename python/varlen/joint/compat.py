@@ -1,4 +1,4 @@
-"""What both generations of nested_ragged_tensors have beside the class: constants, and forms of arguments."""
+"""Constants and forms of arguments from both generations of nested_ragged_tensors."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     Parameters
     ----------
     L
-        Anything. Lists may end in arrays; tuples are no lists here; an empty list has any depth.
+        Any object. Lists may end in arrays; tuples do not count as lists; an empty list has any depth.
     dim
-        Depth, at least 1.
+        The depth, at least 1.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def first_generation(
 
 
 def flat_tensors(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Tensors in the first generation's form, values as one array a row beside lengths, as flat arrays."""
+    """Flat arrays from tensors of the first generation, which have one array per row, and lengths."""
     out: dict[str, np.ndarray] = {}
     for full, value in tensors.items():
         dim, _, name = full.partition("/")

@@ -1,4 +1,4 @@
-"""Rectangles out of a joint dict, and how they are printed."""
+"""Rectangles from a joint dict, and a function that prints them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MASK = re.compile(r"dim(\d+)/mask")
 def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
     """Print the result of `to_dense` key by key, without blank lines.
 
-    Keys come in groups of one number of dimensions, the mask first, the others sorted; a line of `.` stands
-    between them and where NumPy would print a blank line, `---` between groups.
+    Keys with the same number of dimensions form a group: the mask first, the others sorted. A line `.`
+    separates keys and replaces NumPy's blank lines; `---` separates groups.
 
     Parameters
     ----------
@@ -84,27 +84,30 @@ class DenseMethods(JointState):
         padding_side
             "right" or "left": the side of the padding, at every level.
         fill
-            What to pad with instead of 0: a scalar for all keys that are padded, or a dict from keys to
-            scalars. A word of its vocabulary where a key has one.
+            The fill value: a scalar for all padded keys, or a dict from keys to scalars. A key with a
+            vocabulary also takes one of its words. By default the id of "[PAD]" if the vocabulary has it,
+            else 0.
         out
             Arrays to write into, by the names of the result; each of the right shape and dtype, C-contiguous.
         masks
             False leaves out the masks.
         max_len
-            Cuts longer sequences: an int for the first level, or one a level, None for no limit.
+            The length to which longer sequences are cut: an int for the first level, or one per level; None
+            for no limit.
         truncate
             "right" or "left": the end that `max_len` cuts off.
         empty_keys
-            A key whose sequences are all empty is left out, its mask is not; True keeps it, with width 0.
+            True keeps a key whose sequences are all empty, with width 0; False leaves out the key, but not
+            its mask.
         max_bytes
-            Refuse to make a result larger than this; half of the machine's memory by default.
+            Refuse a larger result; by default half of the machine's memory.
 
         Returns
         -------
         dict of str to ndarray
-            Keys of dim 0, then for each dim d from 1 `dim{d}/mask`, bool, True where data is, and the keys,
-            shape (rows, longest of level 1, ..., longest of level d, *trailing), in their own dtypes. New
-            arrays, all of them writable.
+            Keys of dim 0, then for each dim d from 1 `dim{d}/mask`, bool, True where data is present, and the
+            keys, shape (rows, longest of level 1, ..., longest of level d, *trailing), in their own dtypes.
+            New arrays, all of them writable.
 
         Raises
         ------
@@ -146,7 +149,7 @@ class DenseMethods(JointState):
 
 
 def _fill_rows(view: _core.Joint, fill: object) -> dict[str, Array] | None:
-    """What each key is padded with; by default the id of padding where its words have one, else zero."""
+    """The fill row of each key; by default the id of padding if its words have one, else zero."""
     names = view.names
     words = (view.meta or {}).get("vocabularies", {})
     padded = [name for name, dim in zip(names, view.dims, strict=True) if dim > 0]
@@ -170,7 +173,7 @@ def _fill_rows(view: _core.Joint, fill: object) -> dict[str, Array] | None:
 
 
 def padding_rows(view: _core.Joint, names: Iterable[str]) -> dict[str, Array]:
-    """The row of the id of padding, of those keys whose words have one."""
+    """The fill row of each key whose words have an id of padding."""
     words = (view.meta or {}).get("vocabularies", {})
     ids = {name: number for name in names if (number := padding_id(words.get(name))) is not None}
     columns = {name: view.values(name) for name in ids}

@@ -32,16 +32,16 @@ __all__ = ["JointArrays"]
 class JointArrays(DeviceMethods, dict[str, Any]):
     """The keys of a joint dict as tensors or CuPy arrays on any device: Ragged, or an array at dim 0.
 
-    Keys share their common levels. `JointNestedRaggedTensorDict.to` makes it.
+    Keys share their common levels. `JointNestedRaggedTensorDict.to` returns one.
 
     Parameters
     ----------
     values
         A Ragged, a tensor or an array for each key.
     dtypes
-        What NumPy calls the dtypes of the values.
+        The NumPy dtypes of the values.
     source
-        The class and the metadata of the joint dict that this was.
+        The class and the metadata of the original joint dict.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class JointArrays(DeviceMethods, dict[str, Any]):
 
     @property
     def device(self) -> str:
-        """The device of the values, in torch's words."""
+        """The device of the values, by torch's name."""
         return next((device_of(_rows_of(value)) for value in self.values()), "cpu")
 
     def to_joint(self) -> JointNestedRaggedTensorDict:
@@ -113,7 +113,7 @@ def _rows_of(value: object) -> Any:
 
 
 class PlacedMethods(JointState):
-    """The way of a joint dict to a device."""
+    """Methods that move a joint dict to a device."""
 
     @property
     def device(self) -> str:
@@ -126,12 +126,12 @@ class PlacedMethods(JointState):
         Parameters
         ----------
         device
-            A `torch.device` or a `cupy.cuda.Device`, whose arrays they become; or a name or a number: "cuda",
-            "cuda:1", 0, "cpu". Such a name makes tensors where torch was imported, else arrays of CuPy where
-            that is installed, else tensors.
+            A `torch.device` gives tensors, a `cupy.cuda.Device` arrays of CuPy. A name or a number ("cuda",
+            "cuda:1", 0, "cpu") gives tensors if torch was imported, else arrays of CuPy if that is installed,
+            else tensors.
         non_blocking
-            Whether the call may return before the values of tensors are there; for that they have to be
-            pinned before: `J.pin_memory().to(device, non_blocking=True)`.
+            Whether the call may return before the copy of tensors is done. They must be pinned for that:
+            `J.pin_memory().to(device, non_blocking=True)`.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class PlacedMethods(JointState):
         ValueError
             CuPy has no such device.
         TypeError
-            The library has no dtype for a key; no name of a device.
+            The library has no dtype for a key, or the name is not a device.
 
         Examples
         --------
@@ -221,7 +221,7 @@ class PlacedMethods(JointState):
         Raises
         ------
         TypeError
-            torch is not installed: CuPy has no arrays in such memory.
+            torch is not installed; CuPy has no arrays in pinned memory.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Joint dicts and files: which keys of a file are wanted, how a file becomes a view, and saving."""
+"""Joint dicts and files: the wanted keys of a file, views of files, and saving."""
 
 from __future__ import annotations
 

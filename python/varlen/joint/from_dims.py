@@ -1,4 +1,4 @@
-"""Joint dicts out of values over dims."""
+"""Joint dicts from values over dims."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NamedMethods(JointState):
-    """The way of `DataDict` into a joint dict; `DataDict.from_joint` is the way back."""
+    """Conversion of a `DataDict` to a joint dict; `DataDict.from_joint` converts back."""
 
     @classmethod
     def from_data(cls: type[Self], data: Mapping[str, Data[Any]]) -> Self:
@@ -30,12 +30,13 @@ class NamedMethods(JointState):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the same arrays, where they lie in the order of their dims. Keys with a vocabulary keep it.
+            A joint dict that shares the arrays if they lie in the order of their dims. Keys keep their
+            vocabularies.
 
         Raises
         ------
         ValueError
-            Keys that do not share their levels from the first on.
+            The keys do not share their levels from the first on.
 
         Examples
         --------

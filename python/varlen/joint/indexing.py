@@ -1,4 +1,4 @@
-"""Indices of a joint dict: what the core takes at once, and everything else."""
+"""Indices of a joint dict: those that the core handles, and all others."""
 
 from __future__ import annotations
 

@@ -42,42 +42,41 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
     ----------
     raw_tensors
         A dict from keys to nested lists of numbers; the innermost lists may be arrays. A list of numbers has
-        dim 0. A Ragged nests as it does. Arrays of times keep their unit; arrays of strings become ids with
+        dim 0. A Ragged keeps its nesting. Arrays of times keep their unit; arrays of strings become ids with
         their vocabulary.
     processed_tensors
-        A dict of flat arrays as `.tensors` has them, taken as it is and not copied.
+        A dict of flat arrays, as `.tensors` gives it. It is used as it is, not copied.
     tensors_fp
-        A file that `save` wrote; opened when something is asked of the object.
+        A file that `save` wrote; it is opened on first use.
     schema
-        From keys to dtypes; keys that it lacks have theirs inferred. `str` stores the strings of a key as
-        ids, with their vocabulary.
+        A dict from keys to dtypes; other dtypes are inferred. `str` stores the strings of a key as ids, with
+        their vocabulary.
     keys
-        With `tensors_fp`: only these keys, and the levels that they need.
+        With `tensors_fp`: the keys to read, with the levels that they need.
     tensors, pre_raggedified
-        The first generation's names: `tensors` is `raw_tensors`, or with `pre_raggedified=True` flat tensors,
-        or one array a row.
+        Names of the first generation: `tensors` is `raw_tensors`, or with `pre_raggedified=True` flat tensors
+        or one array per row.
     narrow
-        True infers the smallest integer type that holds the values, unsigned where none is negative, and
-        float32 for floats. False keeps the dtypes of arrays, and takes int64 and float64 for Python's
-        numbers.
+        True infers the smallest integer type that holds the values, unsigned if none is negative, and float32
+        for floats. False keeps the dtypes of arrays, and takes int64 and float64 for Python's numbers.
     trailing_dims
-        From keys to the number of fixed dims behind the ragged ones: their innermost lists are arrays of
-        them, or as many more lists, all of one length.
+        A dict from keys to the number of fixed dims after the ragged ones. The values of these keys are
+        arrays of that many dims, or nested lists of equal lengths.
     vocabularies
-        From keys of strings to the words that ids stand for, in order; any other word is refused.
+        A dict from keys of strings to their words, in the order of the ids; any other word is refused.
     row_ids
         The key of dim 0 whose values identify the rows, for `rows_of`; kept in files.
     padding_id
-        True: the vocabularies that are made of strings begin with "[PAD]", the word of id 0, with which
-        `to_dense` pads; that of row ids does not. False: they begin with the first word.
+        True: new vocabularies, except that of row ids, begin with "[PAD]", and `to_dense` pads with its id 0.
+        False: they begin with the first word.
 
     Raises
     ------
     ValueError
-        No source or two, an empty list, values that are not nested lists of numbers, keys that do not share
-        their nesting, a reserved name (`bounds`, `mask`), values that no dtype holds.
+        There is no source or more than one, a key has an empty list, values are not nested lists of numbers,
+        keys do not share their nesting, a name is reserved (`bounds`, `mask`), or no dtype holds the values.
     KeyError
-        `keys` names one that the file has not.
+        The file lacks one of `keys`.
     FileNotFoundError
         There is no file at `tensors_fp`.
 
@@ -202,9 +201,9 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         Raises
         ------
         ValueError
-            The object is a file that nothing was taken out of yet, or its levels do not fit its values.
+            The object is a file that was not read yet, or its levels do not fit its values.
         TypeError
-            The format does not have the dtype.
+            The format lacks the dtype.
 
         Examples
         --------
@@ -253,7 +252,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
 
     @classmethod
     def load_slice(cls: type[Self], fp: str | os.PathLike[str], idx: Any) -> Self:
-        """Load the rows of an index, as `load(fp)[idx]` does.
+        """Load the rows that an index selects, as `load(fp)[idx]` does.
 
         Parameters
         ----------

@@ -64,7 +64,7 @@ class KeyMethods(IndexMethods):
         Parameters
         ----------
         dim : int, default 1
-            The level, 1 for the outermost.
+            The level; 1 is the outermost.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class KeyMethods(IndexMethods):
         KeyError
             There is no such key.
         ValueError
-            Two keys would have one name, or a name is reserved.
+            Two keys would have the same name, or a name is reserved.
 
         Examples
         --------
@@ -209,17 +209,17 @@ class KeyMethods(IndexMethods):
         Parameters
         ----------
         name
-            Not reserved.
+            The key; its name must not be reserved.
         values
             Nested lists, a Ragged, or with `dim` a flat array: (rows of that dim, *trailing). Strings become
             ids with a vocabulary.
         dim
             The dim of a flat array; without it an array has dim 0.
         dtype
-            What the values are cast to. Without it arrays keep theirs, and that of lists is inferred as the
-            constructor does.
+            The dtype of the values. By default arrays keep theirs, and that of lists is inferred as in the
+            constructor.
         padding_id
-            As of the constructor: a vocabulary of strings begins with "[PAD]".
+            As in the constructor: a vocabulary of strings begins with "[PAD]".
 
         Returns
         -------
@@ -229,7 +229,7 @@ class KeyMethods(IndexMethods):
         Raises
         ------
         ValueError
-            The lengths are not those of the levels that are there.
+            The lengths differ from those of the existing levels.
 
         Examples
         --------
@@ -308,7 +308,7 @@ class KeyMethods(IndexMethods):
             raise name_only_file(error, self._paths()) from None
 
     def _paths(self) -> list[str]:
-        """The files that the values are of; none of what was in memory from the start."""
+        """The files that hold the values; empty if they were in memory from the start."""
         if self._origin is not None:
             paths: list[str] = self._origin.source.paths
             return paths
@@ -373,7 +373,7 @@ class KeyMethods(IndexMethods):
         ValueError
             No key is declared to hold row ids, or two rows share an id.
         KeyError
-            An id that no row has.
+            No row has one of the ids.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What a joint dict holds: a view of the core, a live dict of arrays, or a file that is not open yet."""
+"""The contents of a joint dict: a view of the core, a live dict of arrays, or a file that is not open yet."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _is_bounds(dim: int, name: str) -> bool:
 class JointState:
     """The state of `JointNestedRaggedTensorDict`, and the members that read it directly.
 
-    One of three holds: `_joint` is a view of the core; or `_live` is the dict that `.tensors` gave out, which
-    is the truth from then on; or neither, and `_tensors_fp` is a file to be opened when something is asked.
+    One of three holds: `_joint` is a view of the core; or `_live` is the dict that `.tensors` returned, which
+    is the truth from then on; or neither, and `_tensors_fp` is a file to open on first use.
     """
 
     _joint: _core.Joint | None = None
@@ -74,7 +74,7 @@ class JointState:
         return out
 
     def _view(self) -> _core.Joint:
-        """The core's view of what is held, built anew where the live dict has changed."""
+        """The core's view of the contents, built anew if the live dict has changed."""
         if self._joint is not None:
             return self._joint
         live = self._live
@@ -90,7 +90,7 @@ class JointState:
         return view
 
     def __varlen_joint__(self) -> _core.Joint:
-        """The core's columns: what writers and datasets take a joint dict by."""
+        """The core's columns, by which writers and datasets recognize a joint dict."""
         return self._view()
 
     def _levels_of(self, joint: _core.Joint, depth: int) -> tuple[_core.Level, ...]:
@@ -122,14 +122,14 @@ class JointState:
         return metadata if metadata is not None else {}
 
     def _names(self) -> list[tuple[int, str]]:
-        """(dim, name) of every key, in their order; left behind ones too, bounds not."""
+        """(dim, name) of every key, in their order; with those that an index left behind, without bounds."""
         if self._live is not None:
             return [pair for pair in map(_split, self._live) if not _is_bounds(*pair)]
         view = self._view()
         return list(zip(view.dims, view.names, strict=True))
 
     def _arrays(self, *, writable: bool = False) -> dict[str, Array]:
-        """Every tensor under its full name; what is shared with a file or another object as it is."""
+        """Every tensor under its full name; shared memory is not copied."""
         if self._live is not None:
             return self._live
         view = self._view()
@@ -204,7 +204,7 @@ class JointState:
 
     @property
     def _depth(self) -> int:
-        """Levels; -1 where every dim was indexed away or there is no key."""
+        """The number of levels; -1 if every dim was indexed away or there is no key."""
         if self._live is not None:
             return max((_split(full)[0] for full in self._live), default=-1)
         view = self._view()
