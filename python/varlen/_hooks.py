@@ -1,4 +1,4 @@
-"""What the core asks of modules above it. It imports none of them: it asks for each by its name, once."""
+"""Hooks of the core: it imports no module above it, and asks for each object by name, once."""
 
 import importlib
 from typing import Any
@@ -22,5 +22,5 @@ def find(name: str) -> Any:
 
 
 def install() -> None:
-    """Say to the core who finds its hooks."""
+    """Tell the core how to find its hooks."""
     register(find=find)

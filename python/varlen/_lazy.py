@@ -1,4 +1,4 @@
-"""Names that are loaded when first asked for, and where varlen has a name that a package lacks."""
+"""Names that are loaded on first use, and advice about names that a package lacks."""
 
 import importlib
 import importlib.util
@@ -50,10 +50,7 @@ _SYNONYMS = {
 def loaded_from(
     package: str, homes: dict[str, str], adapt: Callable[[Any, str], Any] | None = None
 ) -> Callable[[str], Any]:
-    """The `__getattr__` of a package: `homes` says which module each name lives in.
-
-    What is found there goes through `adapt` with its name, where that is given.
-    """
+    """The `__getattr__` of a package: `homes` maps names to modules, and `adapt` may change each object."""
 
     def get(name: str) -> Any:
         if name not in homes:
@@ -68,7 +65,7 @@ def loaded_from(
 
 
 def _advice(package: str, name: str) -> str:
-    """Where else varlen has a name; importing a submodule asks for its name, too."""
+    """The other places of a name in varlen; importing a submodule asks for its name, too."""
     if name.startswith("_") or importlib.util.find_spec(f"{package}.{name}") is not None:
         return ""
     ways = [way for word in (name, f"reduce_{name}", *_SYNONYMS.get(name, "").split()) for way in _find(word)]

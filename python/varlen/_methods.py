@@ -1,4 +1,4 @@
-"""Methods that a public class inherits from what is not public: errors and help name the public class."""
+"""Methods that a public class inherits from private ones: errors and help name the public class."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What makes levels, dims and containers again that torch saved: a few functions, which torch.load may call.
+"""Functions that torch.load may call to rebuild the levels, dims and containers that torch saved.
 
-`torch.load(path, weights_only=True)` calls no functions but those that it was told of. These check what they
-are given, and make nothing but objects of this package. torch is told when both are imported, in any order.
+`torch.load(path, weights_only=True)` calls only registered functions. These check their arguments, and make
+only objects of this package. They are registered once both packages are imported, in any order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np  # isort: skip
 
 
 class Call:
-    """What a pickle holds in the place of an object: the function that makes it, and its arguments."""
+    """A pickle's stand-in for an object: the function that makes it, and its arguments."""
 
     __slots__ = ("arguments", "function")
 
@@ -32,12 +32,12 @@ class Call:
 
 
 def array(dtype: str, shape: tuple[int, ...], data: str) -> Any:
-    r"""An array of the bytes that a text has a letter for each of."""
+    r"""An array of bytes from a text with a letter per byte."""
     return np.frombuffer(data.encode("latin1"), dtype).reshape(shape).copy()
 
 
 def level(offsets: Any) -> Level:
-    """A level of its offsets: an array, bytes, or what a copy that no pickle made passes on."""
+    """A level from its offsets: an array, bytes, or the object that a copy without a pickle passes on."""
     if isinstance(offsets, _Offsets):
         offsets = offsets.array
     numbers = np.frombuffer(offsets, "<i8") if isinstance(offsets, bytes) else offsets
@@ -45,7 +45,7 @@ def level(offsets: Any) -> Level:
 
 
 def dim(state: Any) -> Dim:
-    """A dim of what its pickle holds."""
+    """A dim from its pickle."""
     result: Dim = Dim._restored(state)
     return result
 
@@ -60,20 +60,17 @@ def kind(where: str) -> Any:
 
 
 def container(cls: Any, *parts: object) -> Any:
-    """A container of its class and parts, which are checked."""
+    """A container from its class and parts, which are checked."""
     return cls._from_saved(*parts)
 
 
 def by_torch(protocol: Any) -> bool:
-    """Whether torch.save pickles, which says so by an old protocol. Tensors are its own to save, then."""
+    """Whether torch.save is pickling, which an old protocol shows; it then saves tensors itself."""
     return int(protocol) < 4
 
 
 def saved(cls: type, *parts: object) -> tuple[Any, ...]:
-    """What `__reduce_ex__` gives where torch saves: a call of functions of this module, with plain arguments.
-
-    Classes of users stay classes, which they tell torch of themselves.
-    """
+    """The result of `__reduce_ex__` under torch.save: calls of this module's functions; users' classes stay."""
     return container, tuple(_plain_argument(part) for part in (cls, *parts))
 
 
@@ -107,7 +104,7 @@ class _Offsets:
 
 
 def viewed(bits: Any, dtype: str) -> Any:
-    """A tensor of a small float from its bits, which torch does not pickle by itself."""
+    """A tensor of small floats from their bits; torch does not pickle them by itself."""
     return bits.view(getattr(sys.modules["torch"], dtype))
 
 
@@ -120,7 +117,7 @@ def _reduced_dim(value: Dim) -> tuple[Any, ...]:
 
 
 class _Watch:
-    """A finder of modules that finds none: it sees torch being imported, and steps back."""
+    """A finder of modules that finds none: it notices the import of torch, and removes itself."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != "torch.serialization":
@@ -145,7 +142,7 @@ def _tell(serialization: object) -> None:
 
 
 def tell_torch() -> None:
-    """Tell torch.load of these functions, now or when torch is imported."""
+    """Register these functions with torch.load, now or when torch is imported."""
     copyreg.pickle(Level, _reduced_level)
     copyreg.pickle(Dim, _reduced_dim)
     serialization = sys.modules.get("torch.serialization")

@@ -1,4 +1,4 @@
-"""How many threads this process starts with."""
+"""The number of threads that this process starts with."""
 
 import os
 import sys
@@ -10,9 +10,8 @@ from varlen._core import set_num_threads
 def in_worker() -> bool:
     """Whether this process is a worker of multiprocessing, by fork, spawn or forkserver.
 
-    multiprocessing is asked only where it is loaded already, which it is in every worker. While a
-    worker unpickles what it was given, and with that imports this package, it has no parent yet but
-    is marked as inheriting.
+    Only a loaded multiprocessing is asked, and every worker has loaded it. A worker that imports this package
+    while it unpickles its arguments has no parent yet, but is marked as inheriting.
     """
     multiprocessing = sys.modules.get("multiprocessing.process")
     if multiprocessing is None:
@@ -24,8 +23,8 @@ def in_worker() -> bool:
 def limit_worker() -> None:
     """Give a worker one thread, since its siblings have the other cores.
 
-    A VARLEN_NUM_THREADS that is not a number is ignored with a warning, and one that is too large is as many
-    as there may be. The core itself reads the variable, and gives one thread to every forked child.
+    A VARLEN_NUM_THREADS that is not a number is ignored with a warning; one that is too large counts as the
+    maximum. The core itself reads the variable, and gives one thread to every forked child.
     """
     if in_worker():
         set_num_threads(1)

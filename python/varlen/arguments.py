@@ -32,7 +32,7 @@ def option_error(name: object, rest: str = "", advice: str = "") -> TypeError:
 
 
 class NoValue:
-    """What stands for an argument that was not given, where None is one; `help` shows it so."""
+    """The default of an argument for which None is a value; `help` shows it like this."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ def as_int(value: object, argument: str, minimum: int = 0, maximum: int | None =
 
 
 def as_few(value: Any, argument: str, maximum: int, minimum: int = 0) -> int:
-    """An int of what costs memory or a thread each."""
+    """An int that counts items which cost memory or a thread each."""
     number = as_int(value, argument, minimum)
     if number > maximum:
         raise value_error(argument, f"expected at most {maximum}, got {number}", number=number)
@@ -72,7 +72,7 @@ def as_bool(value: object, argument: str) -> bool:
 
 
 def as_shuffle(value: object) -> bool:
-    """True or False; a number is refused, as whoever gives one means a seed."""
+    """True or False; a number is refused, since its caller means a seed."""
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if is_number and value not in (0, 1):
         raise type_error("shuffle", f"expected True or False, got {value}", "use seed= to choose the order")
@@ -82,7 +82,7 @@ def as_shuffle(value: object) -> bool:
 def one_of(
     value: Any, argument: str, choices: Sequence[str | None], aliases: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse what is not one of some words; an old word of `aliases` is told the new one."""
+    """Refuse a value that is not one of some words; for an old one, name its successor in `aliases`."""
     is_word = value is None or isinstance(value, str)  # an array equals each word element by element
     if not is_word or value not in choices:
         *first, last = map(repr, choices)
@@ -106,7 +106,7 @@ def as_fraction(value: Any, argument: str) -> float:
 
 
 def as_float(value: Any, argument: str) -> float:
-    """A float, of any one number."""
+    """A float from any single number."""
     if type(value) is float:
         return value
     refuse_gradient(value, argument)
@@ -121,7 +121,7 @@ def as_float(value: Any, argument: str) -> float:
 
 
 def rng_of(seed: Any, argument: str) -> np.random.Generator:
-    """What draws numbers: a Generator of NumPy, or one of a seed."""
+    """A NumPy Generator: the given one, or one with a seed."""
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError, OverflowError) as error:
@@ -131,7 +131,7 @@ def rng_of(seed: Any, argument: str) -> np.random.Generator:
 
 
 def refuse_gradient(value: object, argument: str) -> None:
-    """Refuse a tensor of whose gradient nothing would be left."""
+    """Refuse a tensor whose gradient would be lost."""
     if getattr(value, "requires_grad", False):
         raise gradient_error(argument)
 
@@ -154,7 +154,7 @@ def gradient_error(argument: str) -> ValueError:
 
 
 def number_in(value: Any) -> Any:
-    """The number that a tensor of one holds, where it shows; everything else as it is."""
+    """The number in a tensor of one, if it can be read; everything else as it is."""
     if isinstance(value, int) or not hasattr(value, "detach"):
         return as_ints(value)[()] if hasattr(value, "__cuda_array_interface__") else value
     return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
@@ -176,7 +176,7 @@ def fits_memory(count: int, argument: str) -> int:
 
 
 def ints_per_level(value: Any, argument: str, depth: int, minimum: int = 0) -> list[int | None]:
-    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is given."""
+    """A number for each of `depth` levels: one for the outermost, or a sequence; None if none is given."""
     items = list(value) if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 1 else [value]
     if len(items) > depth:
         raise value_error(argument, f"{len(items)} numbers for {depth} levels")
@@ -226,7 +226,7 @@ def _small_float(name: object, argument: str, stand_in: bool) -> np.dtype | None
 
 
 def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
-    """The dtypes of a schema, none for None; those of Python objects stand for strings."""
+    """The dtypes of a schema, none for None; dtypes of Python objects mean strings."""
     dtypes = (
         {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
     )
@@ -236,7 +236,7 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
 
 
 def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """Refuse a dtype of a key that there is not."""
+    """Refuse the dtype of a key that does not exist."""
     key_set = set(keys)
     for key in schema:
         if key not in key_set:
@@ -258,7 +258,7 @@ def as_path(path: object, argument: str = "path") -> str:
 
 
 def as_list(value: Any, argument: str, what: str) -> list[Any]:
-    """The items of what was given."""
+    """The items of the argument."""
     has_items = isinstance(value, (list, tuple)) or is_listed(value)
     if isinstance(value, (str, bytes)) or not has_items:
         raise instance_error(argument, f"a list of {what}", value)
@@ -287,7 +287,7 @@ def words_of(key: str, words: object) -> list[str]:
 
 
 def word_as_id(value: object, words: Sequence[str] | None, dtype: np.dtype, argument: str) -> Any:
-    """The id of a word, where values are ids of words; anything else as it is."""
+    """The id of a word, if values are ids of words; anything else as it is."""
     if not isinstance(value, str) or dtype.kind in "SUmM":
         return value
     if words is None:
@@ -306,12 +306,12 @@ PADDING = "[PAD]"
 
 
 def new_words(key: str, padding_id: bool = True, row_ids: str | None = None) -> list[str]:
-    """What a vocabulary that is made here begins with: the word of padding. Row ids are never padded."""
+    """The words with which a new vocabulary begins: the word of padding, but none for row ids."""
     return [PADDING] if padding_id and key != row_ids else []
 
 
 def padding_id(words: Sequence[str] | None) -> int | None:
-    """The id of padding in a vocabulary; None where it has none, or where there is no vocabulary."""
+    """The id of padding in a vocabulary; None if it has none, or if there is no vocabulary."""
     return words.index(PADDING) if words is not None and PADDING in words else None
 
 
@@ -362,7 +362,7 @@ def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:
 
 
 def _memory_of(x: Any) -> np.ndarray[Any, np.dtype] | None:
-    """Where an array, a tensor or the values of a container lie, as an array that nobody reads."""
+    """The memory of an array, a tensor or the values of a container, as an array that nobody reads."""
     if isinstance(x, _core.RaggedBase):
         x = x._values
     if isinstance(x, np.ndarray):
@@ -411,13 +411,13 @@ _SIZES = dict.fromkeys(("values", "arrays", "round_to", "pad_to_multiple"), "pad
 
 
 def over_limit(error: Exception) -> Exception:
-    """An error about a result that is larger than `max_bytes` as one about that."""
+    """An error about a result that is too large, as an error about `max_bytes`."""
     is_over = isinstance(error, ValueError) and getattr(error, "code", "") == "padded_size"
     return name_item(error, "max_bytes") if is_over else error
 
 
 def overflow_of_multiple(error: OverflowError) -> Exception:
-    """A size of the core that does not fit 63 bits, by the option of the caller that asked for it."""
+    """A core error about a size beyond 63 bits, as an error about the caller's option."""
     return name_argument(error, **_SIZES)
 
 
@@ -427,7 +427,7 @@ def is_zero(fill: object) -> bool:
 
 
 def row_of_ints(value: object) -> np.ndarray[Any, np.dtype] | None:
-    """Integers in one row, from a list of such, an array or a tensor; None where it is anything else."""
+    """Integers in one row, from a list of integers, an array or a tensor; None for anything else."""
     if type(value) is list:
         return _core.row_of_ints(value)
     numbers = value if type(value) is np.ndarray else as_ints(value)

@@ -1,9 +1,9 @@
-"""Errors are records: each knows its argument, what is wrong and what to do; the text is made of that.
+"""Errors are records: each knows its argument, its reason and its advice, which make up the text.
 
-`argument`, `reason` and `advice` are attributes, as are `file`, `place` (in it, in words), `context` (what
-was done or looked at, in words), `code`, `row` and `number` where there are some. The core raises such errors
-too. A caller that has other names for arguments, or knows the file, or where a row is in it, changes the
-attribute, never the text.
+`argument`, `reason` and `advice` are attributes. An error may also have `file`, `place` (in the file, in
+words), `context` (the operation or object, in words), `code`, `row` and `number`. The core raises these
+errors too. A caller that has other names for arguments, or knows the file or the place of a row in it,
+changes the attribute, never the text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def error_of(
     row: SupportsIndex | None = None,
     number: object = None,
 ) -> ErrorT:
-    """An error that knows what is wrong with an argument, a row or a file, as those of the core do."""
+    """An error about an argument, a row or a file, with the same fields as errors of the core."""
     if tracing.is_tracing():  # errors in a graph have no attributes
         return kind(_text(argument, reason, advice, context))
     error: Any = kind("")
@@ -72,7 +72,7 @@ def dtype_error(argument: str, expected: str, dtype: object, advice: str = "") -
 
 
 def contract_error(kind: type[ErrorT], argument: str, text: str) -> ErrorT:
-    """An error in the words of another system, whose text tells by itself which argument it is about."""
+    """An error in the words of another system, whose text names the argument itself."""
     error: Any = error_of(kind, "", text)
     if not tracing.is_tracing():
         error.argument, error.is_whole = argument, True
@@ -81,12 +81,12 @@ def contract_error(kind: type[ErrorT], argument: str, text: str) -> ErrorT:
 
 
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
-    """An error that knows what is wrong with a file, or with an argument that it holds."""
+    """An error about a file, or about an argument in it."""
     return error_of(ValueError, argument, reason, file=file, place=place)
 
 
 def twin_error(argument: str, name: str, rest: str = "", file: StrPath = "") -> ValueError:
-    """An error about two columns of one name."""
+    """An error about two columns with the same name."""
     return value_error(argument, f"two columns have the name {name!r}{rest}", file=file)
 
 
@@ -108,7 +108,7 @@ def row_error(
 
 
 def place_row(error: RaisedT, row: int, where: str | None = None) -> RaisedT:
-    """The same error of `row_error` about another row; `where` says where that is in words."""
+    """The same error of `row_error` about another row; `where` names its place in words."""
     record: Any = error
     record.row = row
     record.reason = f"{record.fault}{f' at row {row}' if where is None else where}{record.rest}"
@@ -116,10 +116,7 @@ def place_row(error: RaisedT, row: int, where: str | None = None) -> RaisedT:
 
 
 def as_record(error: Exception, *kinds: type[Exception], text: str | None = None) -> Exception:
-    """The error as one of these kinds, the first where it is none of them.
-
-    What an error of others says, or `text` in its place, is told whole.
-    """
+    """The error as one of these kinds, or as the first; it keeps a foreign error's text, or `text`."""
     is_ours = "reason" in vars(error)
     stays = type(error) in kinds or (is_ours and isinstance(error, kinds))
     result: Any = error if stays else next((kind for kind in kinds if isinstance(error, kind)), kinds[0])("")
@@ -145,9 +142,9 @@ def name_file(error: Exception, file: StrPath, *kinds: type[Exception], place: s
 
 
 def name_place(error: Exception, place: str, *kinds: type[Exception], advice: str = "") -> Exception:
-    """The same error with where it was met in front, such as "row 3" or "sum of [time(3)]".
+    """The same error with its place in front, such as "row 3" or "sum of [time(3)]".
 
-    Its argument stays. It is one of these kinds, or stays of its own.
+    Its argument stays. It becomes one of these kinds, if any are given.
     """
     result = as_record(error, *(kinds or (_own_kind(error),)))
     context = ": ".join(filter(None, (place, vars(result).get("context"))))
@@ -178,7 +175,7 @@ def _more_advice(error: Exception, advice: str) -> dict[str, str]:
 
 
 def tell_cause(error: Exception) -> Exception:
-    """The same error, whose reason ends in what caused it, where anything did."""
+    """The same error with its cause, if any, at the end of its reason."""
     if error.__cause__ is None:
         return error
     result = as_record(error, type(error))
@@ -210,15 +207,12 @@ copyreg.pickle(_RecordType, _parts)
 
 
 def with_record_type(error: Exception) -> Exception:
-    """The same error, for those that keep no more of it than its class and its text.
-
-    A DataLoader of torch makes the errors of its workers anew in this way.
-    """
+    """The same error for a receiver that keeps only its class and its text, such as torch's DataLoader."""
     return _record_type(type(error), dict(vars(error)))(*error.args)
 
 
 class _OfRow(ValueError):
-    """What type checkers see of an error of `row_error`."""
+    """An error of `row_error` as type checkers see it."""
 
     argument: str
     fault: str
@@ -276,7 +270,7 @@ def _text(argument: str, reason: str, advice: str, context: str = "") -> str:
 class naming:
     """Names the arguments of the caller in errors of the block, as `name_argument` does.
 
-    It costs some hundred nanoseconds; what small calls pass catches the error and calls that.
+    It costs some hundred nanoseconds; small calls catch the error and call `name_argument` instead.
     """
 
     __slots__ = ("_advice", "_names", "_new_name")

@@ -1,4 +1,4 @@
-"""Levels from what people give: lengths, offsets, or Level objects, for one level or several."""
+"""Levels from arguments: lengths, offsets, or Level objects, for one level or several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def levels_from(
 ) -> Levels:
     """Levels over `count` rows, from exactly one of lengths, offsets and levels, outermost first.
 
-    Where `count` is None they say themselves how many rows there are.
+    If `count` is None, the innermost gives the number of rows.
     """
     if (lengths is None) + (offsets is None) + (levels is None) != 2:
         options = {"lengths": lengths, "offsets": offsets, "levels": levels}
@@ -51,19 +51,19 @@ def check_levels(count: int | None, levels: Levels, argument: str = "levels") ->
 
 
 def same_levels(a: Levels, b: Levels) -> bool:
-    """Whether two containers nest alike: by identity where they share levels, else by comparison."""
+    """Whether two containers nest alike: by identity if they share levels, else by comparison."""
     if tracing.is_tracing():
         return tracing.same_levels(a, b)
     return a == b
 
 
 def describe_difference(a: Levels, b: Levels, first: int = 0) -> str:
-    """The text of errors about two nestings: where they differ first. Levels are counted from `first`."""
+    """The first difference of two nestings, as the text of an error. Levels are counted from `first`."""
     return find_difference(a, b, first)[0]
 
 
 def find_difference(a: Levels, b: Levels, first: int = 0) -> tuple[str, int | None]:
-    """Where two nestings differ first, in words, and the sequence, where it is one."""
+    """The first difference of two nestings in words, and the sequence, if it is one."""
     if len(a) != len(b):
         return f"one has {len(a)} levels, the other {len(b)}", None
     for d, (x, y) in enumerate(zip(a, b, strict=True), first):
@@ -79,7 +79,7 @@ def find_difference(a: Levels, b: Levels, first: int = 0) -> tuple[str, int | No
 def flatten_levels(levels: Levels) -> Level:
     """One level that cuts the rows as the first of `levels` does through all that nest below it.
 
-    Kept by the levels themselves: asked for again, it is the same object, or one that shares its numbers.
+    The levels keep it: the next call gives the same object, or one that shares its numbers.
     """
     if tracing.is_tracing():
         graph_level: Level = tracing.flatten_levels(levels)
@@ -91,7 +91,7 @@ def flatten_levels(levels: Levels) -> Level:
 
 
 def equal_lengths(count: int, length: int) -> Level:
-    """The level of `count` sequences that are all equally long."""
+    """The level of `count` sequences of equal length."""
     if tracing.is_tracing():
         graph_level: Any = tracing.equal_lengths(count, length)
         return cast("Level", graph_level)
@@ -99,7 +99,7 @@ def equal_lengths(count: int, length: int) -> Level:
 
 
 def scale_level(level: Level, times: int) -> Level:
-    """The level of sequences so many times as long."""
+    """The level of sequences that are `times` times as long."""
     if tracing.is_tracing():
         graph_level: Any = tracing.TracedLevel(tracing.offsets_of(level) * times, level.total * times)
         return cast("Level", graph_level)
@@ -143,7 +143,7 @@ def nest_levels(row_levels: Levels, argument: str, empty: str | None = None, fir
 
 
 def counted_before(marks: Any) -> Any:
-    """How many of bools are True before each place, and in all: int64 (n + 1,)."""
+    """The number of True before each place, and in all: int64 (n + 1,)."""
     if tracing.is_tracing():
         return tracing.tensors.counted_before(marks)
     counts = np.zeros(len(marks) + 1, np.int64)
@@ -190,9 +190,9 @@ def first_longer(level: Level, limit: int) -> int | None:
 
 
 def each_level(value: Any, make: Callable[..., Level], name: str, count: int | None = None) -> Levels:
-    """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
+    """One Level for each given array of lengths (or offsets); not yet compared with each other.
 
-    Of numbers on a device they are told how many rows there are: `count` for the innermost.
+    Numbers on a device need the number of rows: `count` for the innermost.
     """
     if type(value) is Level:
         return (value,)
@@ -216,7 +216,7 @@ def each_level(value: Any, make: Callable[..., Level], name: str, count: int | N
 
 
 def is_on_device(value: object) -> bool:
-    """Whether it is an array or a tensor on a device that there are kernels for."""
+    """Whether it is an array or a tensor on a device that has kernels."""
     if isinstance(value, (np.ndarray, list, tuple)) or tracing.is_tracing():
         return False
     is_cuda = getattr(value, "is_cuda", None)  # of a tensor, which makes the other one at each call
@@ -225,9 +225,9 @@ def is_on_device(value: object) -> bool:
 
 
 def level_from(value: object, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:
-    """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
+    """The given level, or one that `make` makes from an array; its errors name `argument`.
 
-    `count` is how many rows there are, which numbers on a device do not show.
+    `count` is the number of rows, which numbers on a device do not show.
     """
     if isinstance(value, Level):
         return value
@@ -256,7 +256,7 @@ def nested_levels(value: object, make: Callable[[Any], Level], argument: str) ->
 
 
 def check_nest(nest: Levels, expected: Levels, argument: str) -> None:
-    """Refuse an argument whose levels are others."""
+    """Refuse an argument with other levels."""
     if not same_levels(nest, expected):
         verb = "nest" if argument.endswith("s") else "nests"
         text, row = find_difference(nest, expected)

@@ -1,8 +1,8 @@
 """Levels and containers while a function is traced to a graph: offsets are tensors, inputs of the graph.
 
-Nothing of torch is known here. Its backend, which is loaded when the first tensor comes, says how to see that
-a function is traced, and what makes tensors of lengths. A Level that comes from outside stays the object that
-it is, and its offsets are an input. What is made inside is a TracedLevel, and leaves the graph as a Level.
+This module does not know torch. torch's backend, which the first tensor loads, detects tracing and makes
+tensors of lengths. A Level from outside stays the same object, and its offsets are an input. A level made
+inside is a TracedLevel, and leaves the graph as a Level.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Fields(NamedTuple):
 
 
 class TracedLevel(_Fields):
-    """A level inside a graph: its offsets as a tensor, checked where an op of the graph reads them."""
+    """A level inside a graph: its offsets are a tensor, checked when an op of the graph reads them."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ class TracedLevel(_Fields):
 
     @property
     def lengths(self) -> Any:
-        """How many rows each sequence has: int64 (n,)."""
+        """The number of rows of each sequence: int64 (n,)."""
         return self.offsets.diff()
 
     @property
@@ -78,17 +78,16 @@ class TracedLevel(_Fields):
 
 
 def count_of(level: Any) -> Any:
-    """How many sequences a level has, as a number that a graph does not fix."""
+    """The number of sequences of a level, which a graph does not fix."""
     if not is_tracing():
         return len(level)
     return offsets_of(level).shape[0] - 1
 
 
 def eager_only(what: str = "") -> Callable[[F], F]:
-    """A decorator for what no graph can hold: a tracer says so, by its name, and leaves it as it is.
+    """A decorator for functions that no graph can hold: a tracer says so by name, and does not enter them.
 
-    Outside of graphs nothing changes: the function is the one that it was. `what` is how the error calls
-    it, where its own name says too little.
+    Outside of graphs nothing changes. `what` names the function in the error if its own name says too little.
     """
 
     def mark(function: F) -> F:
@@ -103,18 +102,18 @@ def eager_only(what: str = "") -> Callable[[F], F]:
 
 
 def holds_surely(condition: object) -> bool:
-    """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes."""
+    """Whether a condition on sizes surely holds: a graph may not know its sizes."""
     return bool(tensors.holds_surely(condition) if is_tracing() else condition)
 
 
 def name_of(function: object) -> str:
-    """What a function is called."""
+    """The name of a function."""
     name: str = tensors.name_of(function) if is_tracing() else getattr(function, "__name__", str(function))
     return name
 
 
 def as_traced(level: Any) -> TracedLevel:
-    """A level that came from outside as one of the graph."""
+    """A level from outside as a level of the graph."""
     return TracedLevel(offsets_of(level), level.total) if type(level) is Level else level
 
 
@@ -126,7 +125,7 @@ def offsets_of(level: object) -> Any:
 
 
 def levels_of(value: Any, name: str, count: object) -> tuple[Any, ...]:
-    """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows."""
+    """A level for each given array of lengths (or offsets), outermost first, over `count` rows."""
     several = isinstance(value, (list, tuple)) and any(hasattr(x, "__len__") for x in value)
     items = list(value) if several and type(value) is not TracedLevel else [value]
     levels: list[Any] = []
@@ -140,11 +139,10 @@ _SAID = "the lengths add up to {}, but there are {} values"
 
 
 def level_of(value: object, name: str = "lengths", count: object = None, message: str = _SAID) -> Any:
-    """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
+    """The given level, or the level of a tensor of lengths (or offsets), over `count` rows.
 
-    What comes from outside is checked when the graph runs, here and nowhere else, whether its numbers are
-    used or not. `count` is None where they alone say how many rows there are; `message` is what an error
-    says of both.
+    Input from outside is checked only here, when the graph runs, whether its numbers are used or not. `count`
+    is None if only they give the number of rows; `message` is the text of an error about both.
     """
     if type(value) is Level or type(value) is TracedLevel:
         if count is not None:
@@ -154,7 +152,7 @@ def level_of(value: object, name: str = "lengths", count: object = None, message
 
 
 def equal_lengths(count: Any, length: Any) -> TracedLevel:
-    """The level of `count` sequences that are all equally long."""
+    """The level of `count` sequences of equal length."""
     return TracedLevel(tensors.arange(count + 1) * length, count * length)
 
 
