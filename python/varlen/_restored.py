@@ -70,7 +70,7 @@ def by_torch(protocol: Any) -> bool:
 
 
 def saved(cls: type, *parts: object) -> tuple[Any, ...]:
-    """The result of `__reduce_ex__` under torch.save: calls of this module's functions; users' classes stay."""
+    """The result of `__reduce_ex__` under torch.save: calls of functions here; users' classes stay."""
     return container, tuple(_plain_argument(part) for part in (cls, *parts))
 
 

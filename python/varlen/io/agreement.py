@@ -1,4 +1,4 @@
-"""What the shards of one data set have in common: keys, dtypes, vocabularies and row ids."""
+"""The common fields of the shards of a data set: keys, dtypes, vocabularies and row ids."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Agreement:
         return cache[1]
 
     def add_stated(self, shard: Shard) -> None:
-        """Compare the fields that an index states for a shard that is not open, and keep what is new."""
+        """Compare the fields that an index states for a shard that is not open, and keep the new ones."""
         assert shard.fields is not None
         for name, field in self.fields.items():
             self._join(shard.path, name, replace(shard.fields[name], vocabulary=field.vocabulary))
 
     def add(self, shard: Shard, file: File) -> None:
-        """Compare the fields of a file, and keep what is new."""
+        """Compare the fields of a file, and keep the new ones."""
         if shard.rows is not None and shard.rows != file.count:
             raise format_error(file.path, f"has {file.count} rows, its index says {shard.rows}")
         if shard.size is not None and shard.size != file.identity[0]:
@@ -98,7 +98,7 @@ class Agreement:
 
 
 def _difference(mine: Mapping[str, object], theirs: Mapping[str, object]) -> str | None:
-    """What two files declare of a key that differs: its kind, the zone of times, the names of its dims."""
+    """The difference of two declarations of a key: its kind, its time zone or the names of its dims."""
     if mine.get("kind") != theirs.get("kind"):
         return f"values of kind {mine.get('kind')!r}, not {theirs.get('kind')!r}"
     if mine.get("zone") != theirs.get("zone"):

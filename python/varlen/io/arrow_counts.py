@@ -1,4 +1,4 @@
-"""The values of tables of Arrow, counted before anything is done to them, for an account."""
+"""Counts of the values of Arrow tables, before anything changes them, for an account."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _is_struct(kind: pa.DataType) -> bool:
 
 
 def _leaves(name: str, array: pa.Array) -> Iterator[tuple[str, pa.Array]]:
-    """What lies inside lists and structs."""
+    """The arrays inside lists and structs."""
     types = pa.types
     while types.is_list(array.type) or types.is_large_list(array.type) or "list_view" in str(array.type):
         array = array.flatten()
@@ -58,7 +58,7 @@ def _leaves(name: str, array: pa.Array) -> Iterator[tuple[str, pa.Array]]:
 
 
 def _count_leaf(account: Account, key: str, array: pa.Array, size: int) -> int:
-    """Counts a piece of a column of values of this size, and gives its nulls without NaN."""
+    """Counts a piece of a column whose values have this size, and returns its number of nulls without NaN."""
     types, tally = pa.types, account.column(key).source
     count = len(array)
     while types.is_fixed_size_list(array.type):

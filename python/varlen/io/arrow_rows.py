@@ -1,4 +1,4 @@
-"""Tables of Arrow as rows: a column is a key, its lists are levels, and a schema says what nulls become."""
+"""Arrow tables as rows: a column is a key, its lists are levels, and a schema replaces nulls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FILL = "fill them, or give a Schema in which floats and times are nullable, for
 
 
 def as_table(rows: object) -> pa.Table:
-    """A table of what is one, or exports one.
+    """The table itself, or one from an object that exports one.
 
     >>> as_table(pa.record_batch({"x": [1]})).num_rows
     1
@@ -77,7 +77,7 @@ def joint_of_table(
 
 
 def _with_first(flat: Any, column: Column, first: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
-    """Ids after the words that a vocabulary begins with."""
+    """Ids after the first words of a vocabulary."""
     own = column.vocabulary or ()
     if not first or PADDING in own:
         return flat, own

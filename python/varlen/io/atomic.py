@@ -1,7 +1,7 @@
-"""Files that appear whole or not at all: a temporary file beside them, fsync, rename, fsync of the folder.
+"""Files that appear whole or not at all: by a temporary file beside them, fsync, rename, fsync of the folder.
 
-A process that is killed half-way leaves a file called `.NAME.PID-RANDOM.varlen-tmp` behind, which may be
-deleted; nobody reads it.
+A killed process leaves a file called `.NAME.PID-RANDOM.varlen-tmp` behind. Nobody reads it; you may delete
+it.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
     """A descriptor to write to; a block that ends without an error replaces the file at `path`.
 
     An error inside the block, or in any step after it up to the rename, leaves the old file as it was and no
-    temporary file behind. `durable=False` leaves out both fsyncs: other processes still see the old file or
-    the new one, whole, but a crash of the system within some seconds may leave neither.
+    temporary file behind. `durable=False` skips both fsyncs: other processes still see the old file or the
+    new one, complete, but a system crash within seconds may leave neither.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -140,7 +140,7 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
 
 
 def sync_folder(folder: str) -> None:
-    """Wait until the disk has the names that were given in a folder."""
+    """Wait until the names in a folder are on the disk."""
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

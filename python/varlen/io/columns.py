@@ -43,7 +43,7 @@ def check_names(names: Sequence[str], argument: str) -> None:
 
 
 class ColumnOptions:
-    """How raw values become columns. `first_words` says what the vocabulary of a key begins with."""
+    """Options for columns from raw values. `first_words` gives the first words of a key's vocabulary."""
 
     def __init__(
         self,
@@ -144,8 +144,8 @@ def infer_dtype(vals: Sequence[object]) -> Any:
 def build_column(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred.
 
-    A Ragged, known by its `values` and `levels`, nests as it does, and arrays say of which dtype they are;
-    what nests and holds lists alone is looked at.
+    A Ragged, recognized by its `values` and `levels`, keeps its nesting, and arrays keep their dtype; only
+    nested lists are inspected.
     """
     refuse_mask(value, key)
     if hasattr(value, "values") and hasattr(value, "levels"):
@@ -172,7 +172,7 @@ def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, 
 
 
 def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    """A column of Arrow, whose words take the ids that those of lists do."""
+    """A column of Arrow, whose words get the same ids as words in lists."""
     from varlen.interop.arrow import Nulls, columns_of
 
     columns = columns_of(array, key, Nulls(why="fill it first"))
@@ -242,7 +242,7 @@ def fold_levels(
 
 
 def first_leaf(value: object) -> Any:
-    """The first array that is not empty, or the first value that is no list; None where there is neither."""
+    """The first array that is not empty, or the first value that is not a list; None if there is neither."""
     if isinstance(value, np.ndarray):
         return value if value.size else None
     if not isinstance(value, (list, tuple)):
@@ -263,7 +263,7 @@ def _holds_times(leaf: object) -> bool:
 
 
 def cast_array(key: str, array: Array, options: ColumnOptions) -> Array:
-    """Flat rows in the dtype of the schema, where it names one; strings as ids."""
+    """Flat rows in the dtype of the schema, if it names one; strings as ids."""
     dtype = options.schema.get(key)
     if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
         return _as_ids(key, array, options)
@@ -303,7 +303,7 @@ def _with_unit(key: str, times: Array) -> Array:
 
 
 def _times_as(key: str, times: Array, dtype: np.dtype) -> Array:
-    """Times in a unit that was asked for, which has to hold them."""
+    """Times in the requested unit, which must hold them."""
     if dtype.kind != times.dtype.kind:
         raise value_error(key, f"dtype {times.dtype}, but the schema says {dtype}")
     return cast_exactly(key, times, dtype)
@@ -347,7 +347,7 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
 
 
 def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
-    """Texts and Python's times in a unit, which has to hold them."""
+    """Texts and Python's times in a unit, which must hold them."""
     kinds = {item.dtype.kind for item in items if isinstance(item, np.generic)} & set("mM")
     if kinds - {dtype.kind}:
         raise value_error(key, f"times of kind {kinds.pop()!r}, but the schema says {dtype}")
@@ -401,7 +401,7 @@ def _with_nan(value: object) -> Any:
 
 
 def _from_strings(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    """Strings as ids: of the vocabulary that was given, or of one of all words as they first appear."""
+    """Strings as ids of the given vocabulary, or of a new one in order of first appearance."""
     id_map = _known_words(key, options)
     flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, id_map, name=key)
     return _with_words(key, flat, id_map, options), levels
@@ -418,7 +418,7 @@ def _known_words(key: str, options: ColumnOptions) -> dict[str, int]:
 
 
 def _with_words(key: str, ids: Array, id_map: dict[str, int], options: ColumnOptions) -> Array:
-    """The ids in the smallest dtype for their words, which go into `options.vocabularies`."""
+    """The ids in the smallest dtype for their words; the words go into `options.vocabularies`."""
     if key in options.vocabularies and len(id_map) > (count := len(options.vocabularies[key])):
         raise value_error(key, f"{list(id_map)[count]!r} is not in its vocabulary of {count} words")
     options.vocabularies[key] = list(id_map)

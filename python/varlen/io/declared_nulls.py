@@ -1,4 +1,4 @@
-"""What becomes of nulls of columns that a schema declares."""
+"""Replacements of nulls in columns that a schema declares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NONE_ALLOWED = "the schema says that there is none"
 
 @dataclass(frozen=True)
 class DeclaredNulls(Nulls):
-    """What becomes of nulls, but for columns of a schema: refused where it allows none, NaN where it does.
+    """Replacements of nulls; in columns of a schema they are refused, or NaN if the schema allows them.
 
     >>> schema = Schema({"x": {"kind": "number", "dtype": "float32", "nullable": False}})
     >>> DeclaredNulls("fill", 0, schema=schema).for_key("x").policy

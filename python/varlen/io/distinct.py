@@ -1,4 +1,4 @@
-"""How many distinct whole numbers or words there are, in bounded memory and time."""
+"""Counts of distinct whole numbers or words, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Distinct:
         self.is_whole = True  # until something else came, such as floats, which are not counted
 
     def give_up(self) -> None:
-        """Takes note of values that nobody tells apart."""
+        """Notes that values came whose distinct ones cannot be counted."""
         self.is_whole = False
 
     def add(self, values: Array) -> None:
-        """Takes one more piece into account."""
+        """Counts another piece."""
         if values.dtype.kind not in "iumM" or self.is_of_words:
             self.is_whole = self.is_whole and values.size == 0
         if not (self.is_exact and self.is_whole) or values.size == 0:
@@ -68,14 +68,14 @@ class Distinct:
         self.is_exact = uniques.size <= 2 * _MOST and len(self._sample) <= _MOST
 
     def add_words(self, words: Iterable[str]) -> None:
-        """Takes the distinct words of one more piece into account."""
+        """Counts the distinct words of another piece."""
         self.is_whole = self.is_whole and self._marks is None and self._sample is None
         if self.is_exact and self.is_whole:
             self._words.update(words)
             self.is_exact = len(self._words) <= _MOST
 
     def _mark(self, flat: Array) -> bool:
-        """Marks the numbers; False where one of them is too far from the first."""
+        """Marks the numbers; False if one of them is too far from the first."""
         low, high = int(flat.min()), int(flat.max())
         base = low - _SPAN // 4 if self._marks is None else self._base
         if low < base or high >= base + _SPAN or not -(2**62) < base < 2**62:
@@ -92,7 +92,7 @@ class Distinct:
 
     @property
     def count(self) -> int:
-        """How many there are; at least so many where it is not exact."""
+        """The count; a lower bound if it is not exact."""
         if self._sample is not None:
             return len(self._sample)
         return len(self._words) if self._marks is None else int(np.count_nonzero(self._marks))

@@ -1,4 +1,4 @@
-"""Dtypes of a file: the format's names for NumPy's, the dtype that joins two, and casts that lose nothing."""
+"""Dtypes of a file: the format's names for NumPy's, common dtypes, and casts that lose nothing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _EXTRA_TAGS = {name: tag for tag, name in _EXTRA.items()}
 
 @functools.cache
 def dtype_of(tag: str) -> np.dtype:
-    """The NumPy dtype of the memory of a file's dtype; a stand-in where NumPy has none.
+    """The NumPy dtype of the memory of a file's dtype; a stand-in if NumPy has none.
 
     >>> dtype_of("F32")
     dtype('float32')
@@ -75,7 +75,7 @@ def dtype_of(tag: str) -> np.dtype:
 
 
 def face_dtype(tag: str) -> np.dtype:
-    """The NumPy dtype of the arrays that are handed out of a file's dtype: float32 where NumPy has none.
+    """The NumPy dtype of the arrays that a file's dtype gives: float32 if NumPy has none.
 
     >>> face_dtype("F16")
     dtype('float16')
@@ -84,7 +84,7 @@ def face_dtype(tag: str) -> np.dtype:
 
 
 def tag_of(dtype: np.dtype, name: str = "array") -> str:
-    """The file's name for a dtype; TypeError names the tensor that has none.
+    """The file's name for a dtype; TypeError names the tensor if there is none.
 
     >>> tag_of(np.dtype(">i4"))
     'I32'
@@ -97,12 +97,12 @@ def tag_of(dtype: np.dtype, name: str = "array") -> str:
 
 
 def has_stand_in(tag: str) -> bool:
-    """True where NumPy has no such dtype, and its numbers are handed out as float32."""
+    """True if NumPy lacks the dtype, and its numbers are read as float32."""
     return stand_in_name(tag) is not None
 
 
 def stand_in_name(tag: str) -> str | None:
-    """What ml_dtypes and torch call a dtype that NumPy has not; None for those that it has.
+    """The name in ml_dtypes and torch of a dtype that NumPy lacks; None for other dtypes.
 
     >>> stand_in_name("U16") is None
     True
@@ -111,9 +111,9 @@ def stand_in_name(tag: str) -> str | None:
 
 
 def common_dtype(one: np.dtype, other: np.dtype) -> np.dtype | None:
-    """The dtype that NumPy promotes two dtypes of numbers to; None where there is none.
+    """The dtype to which NumPy promotes two dtypes of numbers; None if there is none.
 
-    Times go with times of their own unit alone: in another one the same integers are other times.
+    Times go only with times of the same unit: in another unit the same integers are other times.
 
     >>> common_dtype(np.dtype("u1"), np.dtype("i2")), common_dtype(np.dtype("u1"), np.dtype("M8[s]"))
     (dtype('int16'), None)
@@ -129,7 +129,7 @@ def common_dtype(one: np.dtype, other: np.dtype) -> np.dtype | None:
 
 
 def shared_dtype(name: str, one: np.dtype, other: np.dtype) -> np.dtype:
-    """The dtype of values of both, of times that of the finer unit; TypeError where there is none.
+    """The dtype that holds values of both, for times that of the finer unit; TypeError if there is none.
 
     >>> shared_dtype("t", np.dtype("M8[s]"), np.dtype("M8[ns]"))
     dtype('<M8[ns]')
@@ -168,7 +168,7 @@ def widen(
 
 
 def small_keys(joint: _core.Joint) -> dict[str, np.dtype]:
-    """float32 for each key of a dtype that NumPy has not: what `widen` makes of it."""
+    """float32 for each key of a dtype that NumPy lacks, as an argument for `widen`."""
     names = [name for name in joint.names if small_floats.name_of(joint.values(name).dtype) is not None]
     return dict.fromkeys(names, np.dtype(np.float32))
 
@@ -203,7 +203,7 @@ def row_of(joint: _core.Joint, dim: int, place: int) -> int:
 
 
 def little_endian(array: np.ndarray) -> np.ndarray:
-    """The array as C-contiguous little-endian memory; the array itself where it is that."""
+    """The array as C-contiguous little-endian memory; the array itself if it is that already."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     flat: np.ndarray = np.ascontiguousarray(array).reshape(array.shape)
@@ -247,7 +247,7 @@ def first_misfit(array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) 
 
 
 def _find_rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
-    """Where integers are not those that floats make of them; None: nowhere."""
+    """A mask of the integers that floats would change; None if there are none."""
     misfit: np.ndarray
     width = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
     if width < 4:
@@ -295,7 +295,7 @@ def smallest_integer(low: int, high: int) -> np.dtype:
 
 
 def promote(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
-    """The dtype that holds the values of both; ValueError where there is none that holds all of them.
+    """The dtype that holds the values of both; ValueError if no dtype holds them all.
 
     >>> promote("code", np.dtype(np.uint8), np.dtype(np.int8))
     dtype('int16')

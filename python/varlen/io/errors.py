@@ -30,7 +30,7 @@ def stale_error(path: str, reason: str) -> StaleFileError:
 
 
 def name_only_file(error: Exception, paths: Sequence[str]) -> Exception:
-    """The error with the only file that can have caused it, where there is one."""
+    """The error with the only file that can have caused it, if there is one."""
     return errors.name_file(error, paths[0], FileFormatError) if len(paths) == 1 and paths[0] else error
 
 

@@ -558,7 +558,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def refuse_left_behind(file: File) -> None:
-    """FileFormatError for values of no row, which a joint dict keeps of the row that an index chose."""
+    """FileFormatError for values without rows, which a joint dict keeps after an integer index."""
     for full in file.layout.left_behind:
         raise format_error(
             file.path,
@@ -568,7 +568,7 @@ def refuse_left_behind(file: File) -> None:
 
 
 def refuse_wordless(joint: _core.Joint, name: str, words: int) -> None:
-    """ValueError for an id of a key that none of its words has; its row is named."""
+    """ValueError for an id without a word; the error names its row."""
     ids = joint.values(name)
     if ids.size == 0 or (int(ids.max()) < words and int(ids.min()) >= 0):
         return

@@ -1,4 +1,4 @@
-"""How much a file holds, read from its bytes: the side of an account that no writer tells."""
+"""Counts of a file's rows and values, read from its bytes: the side of an account that no writer states."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__: list[str] = []
 
 
 class FileCounts(NamedTuple):
-    """Rows of the outermost dim, and values by key, as bounds and header of a file have them."""
+    """The rows of the outermost dim, and the values by key, from the bounds and the header of a file."""
 
     rows: int
     values: dict[str, int]
 
 
 def read_written(fd: int) -> FileCounts:
-    """What a descriptor of a whole file holds; its size, and the last bound of each level, have to fit."""
+    """The counts of a whole file, by its descriptor; its size and the last bound of each level must fit."""
     size = int.from_bytes(os.pread(fd, 8, 0), "little")
     raw = os.pread(fd, size, 8)
     header = _core.Header(raw, os.fstat(fd).st_size - 8 - size)
@@ -44,7 +44,7 @@ def read_written(fd: int) -> FileCounts:
 
 
 def read_all_written(paths: list[str]) -> FileCounts:
-    """What several files hold together."""
+    """The total counts of several files."""
     rows, values = 0, dict[str, int]()
     for path in paths:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

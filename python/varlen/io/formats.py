@@ -1,4 +1,4 @@
-"""What files and folders hold that are no ``.nrt``, told by their first bytes, and what to do with them."""
+"""Descriptions of files and folders that are not ``.nrt``, by their first bytes, and advice."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
 def describe_bytes(head: bytes, name: str) -> str | None:
-    """What a file with these first bytes is, and what to do with it; None where they tell nothing.
+    """A description of a file with these first bytes, and advice; None if they tell nothing.
 
     >>> describe_bytes(b"PAR1", "a.parquet")
     'is a Parquet file, no .nrt file; `varlen convert` makes one of it'
@@ -76,7 +76,7 @@ def describe_bytes(head: bytes, name: str) -> str | None:
 
 
 def _text(head: bytes) -> str | None:
-    """The first bytes as text; None where they hold what no text does."""
+    """The first bytes as text; None if they are not text."""
     for cut in range(4):  # a letter may go on behind them
         try:
             text = head[: len(head) - cut].decode("utf-8-sig")
@@ -87,7 +87,7 @@ def _text(head: bytes) -> str | None:
 
 
 def describe_file(path: str) -> str | None:
-    """What a regular file is that could not be opened, as `describe_bytes` says it."""
+    """A description of a regular file that could not be opened, as from `describe_bytes`."""
     try:
         if not os.path.isfile(path):
             return None
@@ -98,13 +98,13 @@ def describe_file(path: str) -> str | None:
 
 
 def explain(error: FileFormatError, path: str, head: bytes | None = None) -> FileFormatError:
-    """The error of a file, or one that says what the file is, where its first bytes tell it."""
+    """The error of a file, or one that describes the file if its first bytes allow."""
     reason = describe_file(path) if head is None else describe_bytes(head[:_HEAD], path.partition("?")[0])
     return error if reason is None else format_error(path, reason)
 
 
 def describe_folder(path: str) -> str:
-    """What a folder without ``.nrt`` files holds, and what to do with it."""
+    """A description of a folder without ``.nrt`` files, and advice."""
     if os.path.isdir(os.path.join(path, "data")) and os.path.isdir(os.path.join(path, "metadata")):
         return "it is laid out as MEDS is; `varlen convert` makes the folder of meds-torch-data of it"
     suffixes: collections.Counter[str] = collections.Counter()

@@ -1,7 +1,7 @@
 """Ranges of files behind HTTP, many at once.
 
-Spoken without fsspec, which does not show what a server says about the range that it sent. Loaded when the
-first such URL is opened.
+It does not use fsspec, which hides what a server says about the range that it sent. The first HTTP URL loads
+it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BUSY = (408, 425, 429)  # as those of 500 and more: later the server may answer
 
 
 class HttpStore:
-    """Files of a server that answers requests for ranges, as RFC 9110 says."""
+    """Files of a server that answers range requests as in RFC 9110."""
 
     def head(self, url: str, size: int) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file."""
@@ -45,7 +45,7 @@ class HttpStore:
         return self.head(url, 1)[1]
 
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, some at once."""
+        """Ranges of the file, several at once."""
 
         def get(place: tuple[int, int]) -> bytes:
             return _retry(url, lambda: self._get(url, *place, state)[0])
@@ -131,7 +131,7 @@ def _answer(url: str, headers: dict[str, str]) -> Any:
 
 
 def _retry(url: str, get: Callable[[], _T]) -> _T:
-    """The result of `get`, which is called again where the way to the server failed."""
+    """The result of `get`, which is called again if the connection failed."""
     for attempt in range(_TRIES):
         try:
             return get()

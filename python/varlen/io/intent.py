@@ -533,7 +533,7 @@ def plain_columns(schema: Schema | None) -> dict[str, dict[str, Any]] | None:
 
 
 def unusual_arguments(column: SchemaColumn) -> dict[str, Any]:
-    """The arguments of a column that are not the usual ones.
+    """The arguments of a column that differ from the defaults.
 
     >>> unusual_arguments(SchemaColumn("code", level=1))
     {'kind': 'code', 'level': 1}
@@ -556,7 +556,7 @@ def _column_of(entry: Field, intent: object = None) -> Any:
 
 
 def _is_zone(name: str) -> bool:
-    """Whether there is such a zone; any name may be one where the machine has no list of them."""
+    """Whether the zone exists; any name may if the machine has no list of zones."""
     if name == "UTC" or re.fullmatch(r"[-+]([01]\d|2[0-3]):[0-5]\d", name):
         return True
     try:

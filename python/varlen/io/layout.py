@@ -1,8 +1,8 @@
 """Bytes and header of one file: the first of the three layers of reading.
 
 The core maps or reads the bytes (`_core.MappedFile`, `_core.FileReader`) and checks the header;
-`FileLayout` says which key lies where and of which dtype, worked out once for each state of a file. Above it
-lie the rows of one file (`file.py`) and the rows of many shards (`shard_set.py`).
+`FileLayout` gives the place and dtype of each key, computed once for each state of a file. Above it lie the
+rows of one file (`file.py`) and the rows of many shards (`shard_set.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Identity = tuple[int, int, int]
 
 
 class TensorEntry(NamedTuple):
-    """Where the values of a key lie, and what they are."""
+    """The place and the dtypes of a key's values."""
 
     number: int  # among the tensors of the header
     dim: int
@@ -69,14 +69,14 @@ class FileLayout:
 
     @property
     def schema(self) -> Metadata:
-        """What the metadata says; empty for files of other libraries."""
+        """The metadata's schema; empty for files of other libraries."""
         if self._schema is None:
             self._schema = decode_metadata(self.header.metadata)
         return self._schema
 
     @property
     def known_fields(self) -> Mapping[str, Field] | None:
-        """The result of `fields`, where it was computed before."""
+        """The result of `fields` if it was computed before."""
         return self._fields
 
     def fields(self, view: Callable[[int], Array]) -> Mapping[str, Field]:
@@ -101,7 +101,7 @@ class FileLayout:
         return self._fields
 
     def entry(self, name: str) -> TensorEntry:
-        """Where a key lies; call `fields` first."""
+        """The place of a key; call `fields` first."""
         return self._entries[name]
 
     def key_of(self, index: int) -> str | None:
@@ -133,7 +133,7 @@ class FileLayout:
         keys["lengths"] = (dim, index)
 
     def _is_first_generation(self, view: Callable[[int], Array]) -> bool:
-        """True where every level has, beside its bounds, the lengths of the first generation.
+        """True if every level has, beside its bounds, the lengths of the first generation.
 
         A later file may hold a key that somebody called "lengths": not the differences of the bounds.
         """
@@ -158,12 +158,12 @@ _SETTLED_NS = 100_000_000
 
 
 def known_layout(identity: Identity) -> FileLayout | None:
-    """The layout of a file in this state, where it is still known."""
+    """The layout of a file in this state, if it is still known."""
     return _recent.get(identity)
 
 
 def known_header(identity: Identity) -> _core.Header | None:
-    """The header of a file in this state, where it is still known."""
+    """The header of a file in this state, if it is still known."""
     layout = _recent.get(identity)
     return None if layout is None else layout.header
 

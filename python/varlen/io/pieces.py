@@ -46,10 +46,10 @@ def as_piece(
     first_words: Callable[[str], Sequence[str]],
     intent: Schema | None = None,
 ) -> Piece:
-    """Columns of a `_core.Joint` or what carries one, of full names to arrays, or of keys to nested lists.
+    """Columns from a `_core.Joint` or its carrier, from full names to arrays, or from keys to nested lists.
 
-    `first_words` says what a vocabulary of words in lists begins with, `intent` which of the lists are fixed
-    dims and which nulls of a table of Arrow are fine.
+    `first_words` gives the words with which a vocabulary from lists begins; `intent` tells which lists are
+    fixed dims and which nulls of an Arrow table are allowed.
 
     >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {}, list)
     >>> piece.columns, piece.rows

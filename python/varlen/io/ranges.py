@@ -30,10 +30,10 @@ def read_rows(
     ends: Ints | None = None,
     keys: Sequence[str] | None = None,
 ) -> _core.Joint:
-    """The rows, in their order, as new columns; of each row only `[starts, ends)` of its first level.
+    """The rows, in the given order, as new columns; of each row only `[starts, ends)` of its first level.
 
-    One open of the file, one read a level: the ends around the rows, and then one for the values of all keys.
-    Windows clip as slices do. A file that is another by now raises StaleFileError.
+    It opens the file once, reads the ends of each level once, and then the values of all keys at once.
+    Windows clip as slices do. A file that was replaced raises StaleFileError.
     """
     own_keys = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
     dims = [file.fields[name].dim for name in own_keys]
@@ -85,7 +85,7 @@ def _read_values(
 
 
 def clip_windows(begins: Ints, stops: Ints, starts: Ints | None, ends: Ints | None) -> tuple[Ints, Ints]:
-    """Each range cut to its window, which counts from the range's begin, from its end where it is negative.
+    """Each range cut to its window, which counts from the range's begin, or from its end if negative.
 
     >>> clip_windows(np.array([10, 20]), np.array([15, 22]), np.array([1, -1]), np.array([3, 99]))
     (array([11, 21]), array([13, 22]))
@@ -101,7 +101,7 @@ def _clip(ends: Ints, lengths: Ints) -> Ints:
 
 
 def _byte_range(file: File, index: int) -> tuple[int, int]:
-    """Where a tensor's data begins, and the bytes of one of its rows."""
+    """The start of a tensor's data, and the bytes of one of its rows."""
     _, tag, shape, begin, _ = file.header.describe(index)
     width = dtype_of(tag).itemsize
     for size in shape[1:]:
@@ -186,7 +186,7 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
 
 
 def as_window(value: object, count: int) -> Ints:
-    """The starts or ends of windows, one a row."""
+    """The starts or ends of windows, one per row."""
     window = np.asarray(refuse_mask(value, "starts, ends"))
     if window.dtype.kind not in "iu" and window.size:
         raise type_error("", f"starts, ends: expected integers, got {window.dtype}")

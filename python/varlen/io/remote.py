@@ -37,7 +37,7 @@ _PIECE = 8 * 1024 * 1024  # of a longer range, fetched at once with the others
 
 
 class RemoteFile(File):
-    """A `.nrt` file behind a URL. Nothing is kept of it but its header; pickles as URL and identity."""
+    """A `.nrt` file behind a URL. It keeps only the header, and pickles as URL and identity."""
 
     __slots__ = ("_state", "_store")
 
@@ -75,7 +75,7 @@ class RemoteFile(File):
         """Nothing to do: nothing is kept."""
 
     def reader(self) -> Any:
-        """What reads ranges of its data, many at once."""
+        """A reader of many ranges of its data at once."""
         return _Ranges(self._path, self._store, self._state, self.header.data_start)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Ids of rows, looked up."""
+"""Look-up of rows by their ids."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def row_ids_error(name: object) -> ValueError:
 class RowIds:
     """The ids of all rows, shard after shard, sorted once, and the words that they stand for.
 
-    No two rows have the same one.
+    No two rows share an id.
 
     >>> RowIds([np.array([70, 30]), np.array([50])]).rows_of([50, 70])
     array([2, 0])

@@ -193,7 +193,7 @@ def _check_nesting(header: bytes, arrays: Mapping[str, Array]) -> None:
 
 
 def split_name(full: str) -> tuple[int | None, str]:
-    """The depth and the bare name in `dimK/name`; (None, full) where it is not that.
+    """The depth and the bare name in `dimK/name`; (None, full) for any other name.
 
     >>> split_name("dim2/code"), split_name("weights")
     ((2, 'code'), (None, 'weights'))
@@ -206,7 +206,7 @@ def split_name(full: str) -> tuple[int | None, str]:
 
 
 def data_order(entry: Entry) -> tuple[int, str]:
-    """What the data of a file are sorted by: wide dtypes come first, so that all are aligned.
+    """The sort key of a file's tensors: wide dtypes come first, so that all are aligned.
 
     >>> sorted([("dim0/a", "U8", (1,)), ("dim0/b", "I64", (1,))], key=data_order)[0][0]
     'dim0/b'

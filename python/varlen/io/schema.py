@@ -1,4 +1,4 @@
-"""What a file says about its keys beyond their bytes: units of time, vocabularies, row ids."""
+"""A file's metadata about its keys: units of time, vocabularies, row ids."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class _SchemaHolder(Protocol):
 
 
 def joint_metadata(fields: Mapping[str, _SchemaHolder], row_ids: str | None) -> dict[str, Any] | None:
-    """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
+    """The metadata of a Joint of these keys: their vocabularies, the key of its row ids.
 
     >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")
     {'row_ids': 'id'}
@@ -165,7 +165,7 @@ def joint_metadata(fields: Mapping[str, _SchemaHolder], row_ids: str | None) -> 
 def make_metadata(
     vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None
 ) -> dict[str, Any] | None:
-    """The metadata of a Joint; None where it is empty.
+    """The metadata of a Joint; None if it is empty.
 
     >>> make_metadata({"code": ["a"]}, None), make_metadata(None, None)
     ({'vocabularies': {'code': ('a',)}}, None)
@@ -189,7 +189,7 @@ class Metadata:
     declared: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def dtype(self, name: str, file_dtype: np.dtype) -> np.dtype:
-        """The dtype that values are handed out with; only times differ from what is stored."""
+        """The dtype of the values that you get; it differs from the stored one only for times."""
         text = self.dtypes.get(name)
         if text is None or not text.startswith(("datetime64[", "timedelta64[")):
             return file_dtype
@@ -206,7 +206,7 @@ class Metadata:
         return dtype
 
     def vocabulary(self, name: str) -> tuple[str, ...] | None:
-        """The strings of a key; read out of the header when it is asked for."""
+        """The strings of a key, read from the header on first use."""
         text = self.vocabularies.get(name)
         if text is None:
             return None
@@ -220,7 +220,7 @@ class Metadata:
 
 
 def load_json(text: str | bytes, what: str) -> Any:
-    """The object that JSON says; FileFormatError where it is none, or has a name twice.
+    """The object in JSON text; FileFormatError if it is not JSON, or has a name twice.
 
     >>> load_json('{"a": 1, "a": 2}', "index")
     Traceback (most recent call last):
@@ -244,7 +244,7 @@ def load_json(text: str | bytes, what: str) -> Any:
 
 
 def check_version(metadata: Mapping[str, str]) -> int | None:
-    """The version of varlen's own metadata, None where there is none; a newer one than ours is refused."""
+    """The version of varlen's own metadata, None if there is none; a newer one than ours is refused."""
     text = metadata.get("varlen.version")
     if text is None:
         return None
@@ -294,7 +294,7 @@ def encode_metadata(
     extra: Mapping[str, str] | None,
     intents: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, str]:
-    """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
+    """The metadata of a file with these keys: all that `decode_metadata` reads, and additions."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
     description: dict[str, Any] = {
         "keys": {name: {"dtype": str(dtype.newbyteorder("="))} for name, dtype in sorted(fields.items())}
@@ -321,7 +321,7 @@ def encode_metadata(
 
 
 def check_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
-    """What users say in a header beside the metadata of ours."""
+    """The users' own strings in a header, checked."""
     texts = {} if metadata is None else dict(as_mapping(metadata, "metadata", "keys to strings"))
     for key, value in texts.items():
         if not isinstance(key, str) or not isinstance(value, str):
@@ -332,7 +332,7 @@ def check_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def id_dtype(words: int) -> np.dtype:
-    """The smallest dtype for the ids of so many words.
+    """The smallest dtype for the ids of this many words.
 
     >>> id_dtype(256), id_dtype(257)
     (dtype('uint8'), dtype('uint16'))
@@ -341,7 +341,7 @@ def id_dtype(words: int) -> np.dtype:
 
 
 def encode_strings(array: Array, id_map: dict[str, int]) -> Array:
-    """Ids of an array of strings; words that are new are given the next ids in `id_map`.
+    """Ids of an array of strings; new words get the next ids in `id_map`.
 
     >>> words = {"a": 0}
     >>> encode_strings(np.array(["b", "a", "b"]), words), words

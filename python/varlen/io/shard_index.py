@@ -1,4 +1,4 @@
-"""Folders of shards: which files belong to a data set, in which order, and what their index says."""
+"""Folders of shards: the files of a data set, their order and their index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_INDEX = 100_000_000
 
 
 class Shard(NamedTuple):
-    """One file, and what an index says about it; None where there is no index."""
+    """One file, and its fields from an index; None if there is no index."""
 
     path: str
     rows: int | None = None
@@ -88,7 +88,7 @@ def _files(paths: Sequence[str], message: str) -> tuple[Shard, ...]:
 
 
 def read_index(path: str) -> tuple[Shard, ...]:
-    """An index file, checked: its shards lie in its own folder, and have the sizes that it says."""
+    """An index file, checked: its shards lie in its own folder, and have the stated sizes."""
     with open(path, "rb") as file:
         return _parse_index(path, file.read(_MAX_INDEX + 1))
 
@@ -195,7 +195,7 @@ def write_index(
 
 
 def read_account(folder: str) -> Account | None:
-    """The account in the index of a folder, or of a URL of one; None where it holds none."""
+    """The account in the index of a folder, or of a URL of one; None if it holds none."""
     index = join_url(folder, INDEX) if is_url(folder) else os.path.join(folder, INDEX)
     if is_url(index):
         raw = store_of(index).content(index, _MAX_INDEX + 1)

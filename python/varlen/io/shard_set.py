@@ -776,7 +776,7 @@ class ShardSet:
     def _agree(self, shard: int) -> None:
         """Compare the fields of this shard with those of all.
 
-        Of the next that has rows, where it has none; of the next that has keys, where none has rows.
+        A shard without rows takes the fields of the next that has rows, or else of the next that has keys.
         """
         file = self._files[shard] or self._open(shard)
         for other in range(shard + 1, len(self._files)):
@@ -792,7 +792,7 @@ class ShardSet:
         self._files[shard] = file
 
     def _widen_all(self) -> None:
-        """Widens the dtypes to those of all shards: what an index states of them, else they are opened."""
+        """Widens the dtypes to those of all shards, which the index states; otherwise it opens them."""
         agreement, visits = self._find_agreement(), set()
         assert agreement is not None
         for i, shard in enumerate(self._shards):

@@ -1,7 +1,7 @@
-"""Floats of 8 and 16 bits that NumPy has with the package ml_dtypes alone: without it, the same as float32.
+"""Floats of 8 and 16 bits that NumPy has only with the package ml_dtypes: without it, the same as float32.
 
-Their memory is moved under a dtype of its own, a structure of one field that bears the name of the format, so
-that nobody takes the bits for integers. bfloat16 is then the core's own stand-in, which it computes with.
+Their memory has a dtype of its own, a structure with one field named after the format, so that nobody takes
+the bits for integers. For bfloat16 this is the core's own stand-in, with which it computes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def stand_in(name: str) -> np.dtype:
 
 
 def name_of(dtype: np.dtype) -> str | None:
-    """The format whose memory a dtype is; None for every other dtype.
+    """The format that a dtype stands for; None for every other dtype.
 
     >>> name_of(stand_in("bfloat16")), name_of(np.dtype("u2"))
     ('bfloat16', None)

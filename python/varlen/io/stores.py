@@ -1,6 +1,7 @@
-"""What answers for the bytes behind a URL: a server of HTTP (`http_store.py`), or a file system of fsspec.
+"""Stores of the bytes behind URLs: an HTTP server (`http_store.py`), or a file system of fsspec.
 
-Both tell the state of a file, so that a change between two reads is seen, and give many ranges at once.
+Both tell the state of a file, so that readers notice a change between two reads, and read many ranges at
+once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Store(Protocol):
         ...
 
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, none of them empty; StaleFileError where it has another state by now."""
+        """Ranges of the file, none of them empty; StaleFileError if its state changed."""
         ...
 
     def content(self, url: str, limit: int) -> bytes:
@@ -65,7 +66,7 @@ class FsspecStore:
 
     @property
     def _fs(self) -> Any:
-        """The file system; a new one in a forked child, to which threads that it reads in do not go along."""
+        """The file system; a forked child makes a new one, since it does not inherit the reading threads."""
         process = os.getpid()
         if self._process_fs[0] != process:
             self._process_fs = process, self._make()

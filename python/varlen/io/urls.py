@@ -1,4 +1,4 @@
-"""URLs of files, and what a file behind one was when it was opened."""
+"""URLs of files, and the state of the file behind one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_http(url: str) -> bool:
 
 
 def is_pattern(url: str) -> bool:
-    """Whether a URL may stand for many files. Behind the `?` of one of HTTP is its query.
+    """Whether a URL may stand for many files. In an HTTP URL the query follows the `?`.
 
     >>> is_pattern("memory://a?.nrt"), is_pattern("http://host/a.nrt?key=*"), is_pattern("http://host/*.nrt")
     (True, False, True)
@@ -44,7 +44,7 @@ def is_pattern(url: str) -> bool:
 
 
 def stale(url: str, expected: State, now: State) -> StaleFileError:
-    """The error for a file that is another by now."""
+    """The error for a file that changed."""
     return stale_error(
         url,
         f"was changed since it was opened: {expected.size} bytes ({expected.mark}) then, "

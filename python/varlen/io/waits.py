@@ -14,7 +14,7 @@ _AT_ONCE = 8
 
 
 def map_items(function: Callable[[_Item], _T], items: Iterable[_Item], waits: bool = True) -> list[_T]:
-    """The results of all items, in their order; an error ends what has not begun.
+    """The results of all items, in their order; after an error no further item begins.
 
     waits: True makes some at once, in threads; else one comes after another.
 

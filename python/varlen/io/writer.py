@@ -44,7 +44,7 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 def ids_of(value: Any) -> np.dtype | None:
-    """The dtype that was given for ids of strings; None for the smallest that holds them."""
+    """The given dtype for ids of strings; None for the smallest that holds them."""
     ids = None if value is None else as_dtype(value, "ids")
     if ids is not None and ids.kind not in "iu":
         raise type_error("ids", f"expected an integer dtype, got {ids}")
@@ -52,7 +52,7 @@ def ids_of(value: Any) -> np.dtype | None:
 
 
 def _example(words: Mapping[str, int]) -> str:
-    """One of the words of rows, to be shown."""
+    """An example of the words of rows."""
     return next((word for word in words if word != PADDING), "")
 
 
@@ -293,7 +293,7 @@ class Writer(atomic.AtomicWriter):
             self._totals = [0] * len(other._totals)
 
     def _first_words(self, name: str) -> Sequence[str]:
-        """What a vocabulary that is made of rows begins with; nothing where the key has one already."""
+        """The first words of a vocabulary from rows; nothing if the key has one already."""
         return () if name in self._words else new_words(name, self._padding_id, self._row_ids)
 
     def _as_ids(
@@ -303,7 +303,7 @@ class Writer(atomic.AtomicWriter):
         vocabularies: Mapping[str, Sequence[str]],
         words: dict[str, dict[str, int]],
     ) -> Array:
-        """Strings and ids of the piece's vocabulary as ids of the writer's; other values as they are."""
+        """Strings, and ids of the piece's vocabulary, as ids of the writer's; other values as they are."""
         if array.size == 0 and name in words and name not in (*self._given_words, *vocabularies):
             array = array.astype("U1")  # lists without a word, of whatever dtype
         is_text = array.dtype.kind in "UTO"
@@ -333,7 +333,7 @@ class Writer(atomic.AtomicWriter):
         return bits.astype(self._ids)
 
     def _check_bare(self, name: str, array: Array, words: Mapping[str, Mapping[str, int]]) -> None:
-        """Refuse numbers for a key of strings, unless they are ids of the vocabulary that was given."""
+        """Refuse numbers for a key of strings, unless they are ids of the given vocabulary."""
         if name not in words or array.size == 0:
             return
         if name not in self._given_words:
@@ -376,7 +376,7 @@ class Writer(atomic.AtomicWriter):
         return dim, little_endian(bits), kind
 
     def _check_exact(self, name: str, column: _Column, bits: Array) -> None:
-        """Refuse integers that the dtype of all pieces would round, of this piece and of those before."""
+        """Refuse integers of this or an earlier piece that the dtype of all pieces would round."""
         common = promote(name, column.dtype, bits.dtype)
         tag_of(common, name)
         cast_exactly(name, bits, common)

@@ -1,9 +1,8 @@
-"""A folder of shards from partitions, made by the engine that is at hand.
+"""A folder of shards from partitions, made by the available engine.
 
-`plan.py` has `build`: partitions become drafts, each by one task; what the drafts say is merged, and a second
-task writes those again that differ. `folder.py` says what is there already, and gives names to what was made.
-`engines.py` runs tasks: a loop, processes, Dask, Ray. `drafts.py` has the two tasks, which run wherever the
-engine likes.
+`plan.py` has `build`: one task per partition makes a draft; the fields of the drafts are merged, and a second
+task rewrites drafts that differ. `folder.py` finds existing shards, and names the new ones. `engines.py` runs
+tasks: a loop, processes, Dask, Ray. `drafts.py` has the two tasks, which run wherever the engine likes.
 """
 
 from varlen.io.building.plan import build

@@ -1,4 +1,4 @@
-"""What a partition gives, counted before anything is done to it, for the account of its shard."""
+"""Counts of a partition's rows and values, before anything changes them, for the account of its shard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__: list[str] = []
 
 
 def name_of(partition: Any, number: int) -> str:
-    """What an account calls a partition: its path, or its number.
+    """The name of a partition in an account: its path, or its number.
 
     >>> name_of("a.csv", 3), name_of([1, 2], 3)
     ('a.csv', 'partition 3')
@@ -32,7 +32,7 @@ def name_of(partition: Any, number: int) -> str:
 def count_piece(
     account: Account, name: str, rows: Any, row_shapes: Mapping[str, tuple[int, ...]] | None = None
 ) -> None:
-    """Rows and values of what `Writer.append` takes: a joint dict, a table, a mapping to arrays or lists.
+    """Counts the rows and values of an argument of `Writer.append`: a joint dict, a table, or a mapping.
 
     `row_shapes` are the sizes of keys whose innermost lists become fixed dims.
 
@@ -74,7 +74,7 @@ def count_piece(
 
 
 def _count_distinct(tally: Tally, leaves: Any) -> None:
-    """Distinct numbers of an array, distinct words of text; others are not told apart."""
+    """Counts distinct numbers of an array or distinct words of text; other values have no distinct count."""
     if isinstance(leaves, np.ndarray) and leaves.dtype.kind in "UT":
         words: dict[str, int] = {}
         encode_strings(leaves, words)
@@ -88,7 +88,7 @@ def _count_distinct(tally: Tally, leaves: Any) -> None:
 
 
 def _leaves(value: object, row_shape: tuple[int, ...] | None = None) -> Any:
-    """What lies in the last of nested lists, or an array; of arrays in lists and of fixed dims how many."""
+    """The contents of the innermost lists, or an array; of arrays in lists and fixed dims the number."""
     if row_shape and math.prod(row_shape) and isinstance(value, (list, tuple)):
         return _numbers(value) // math.prod(row_shape)
     while isinstance(value, (list, tuple)):
@@ -102,7 +102,7 @@ def _leaves(value: object, row_shape: tuple[int, ...] | None = None) -> Any:
 
 
 def _numbers(value: Any) -> int:
-    """All that lies in nested lists and in the arrays that they end in."""
+    """The number of values in nested lists and in the arrays at their ends."""
     while isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
         value = list(chain.from_iterable(value))
     return sum(item.size for item in value) if len(value) and isinstance(value[0], np.ndarray) else len(value)

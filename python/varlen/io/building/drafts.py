@@ -21,7 +21,7 @@ FINGERPRINT = "build.partition"
 
 
 class Draft(NamedTuple):
-    """What the first task needs: where the draft goes, what made it, how its rows are made and written."""
+    """The arguments of the first task: the draft's path and origin, and how to make and write its rows."""
 
     number: int
     path: str
@@ -31,7 +31,7 @@ class Draft(NamedTuple):
 
 
 def make_draft(draft: Draft, partition: Any) -> int:
-    """Writes the rows of one partition with dtypes and words of their own, and gives their number."""
+    """Writes the rows of one partition with their own dtypes and words, and returns their number."""
     if is_whole(draft):  # an engine may ask again for what was lost with a worker
         return open_file(draft.path).count
     rows = partition if draft.make is None else draft.make(partition)
@@ -47,7 +47,7 @@ def make_draft(draft: Draft, partition: Any) -> int:
 
 
 class Shard(NamedTuple):
-    """What the second task needs: the rows, where they go, and what all shards agree on."""
+    """The arguments of the second task: the rows, their path, and the common fields of all shards."""
 
     number: int
     source: str
@@ -67,7 +67,7 @@ def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple
 
 
 def write_shard(shard: Shard, partition: object = None) -> int:
-    """Writes rows again, with the dtypes and words of all, and gives their number."""
+    """Rewrites rows with the dtypes and words of all, and returns their number."""
     file = open_file(shard.source)
     own = {name: vocabulary for name, vocabulary in shard.words.items() if name in file.fields}
     save(
@@ -97,12 +97,12 @@ def _entries(file: File, shard: Shard) -> dict[str, Any]:
 
 
 def fingerprint_of(file: File) -> str | None:
-    """What a draft or a shard was made of."""
+    """The fingerprint of the origin of a draft or a shard."""
     return file.header.metadata.get(FINGERPRINT)
 
 
 def is_whole(draft: Draft) -> bool:
-    """Whether the draft is there, of the same partition."""
+    """Whether the draft of the same partition exists."""
     try:
         return fingerprint_of(open_file(draft.path)) == draft.fingerprint
     except (FileNotFoundError, FileFormatError):

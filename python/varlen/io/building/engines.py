@@ -1,4 +1,4 @@
-"""What runs tasks: a loop, processes of its own, Dask, Ray. Each gives the numbers of those that are done."""
+"""Engines that run tasks: a loop, processes, Dask, Ray. Each yields the numbers of finished tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_GUARD = "; a script starts workers under `if __name__ == '__main__':` alone,
 
 
 class LostWorkerError(RuntimeError):
-    """A worker that made a partition ended, again and again."""
+    """The worker of a partition ended, again and again."""
 
 
 class TaskError(Exception):
@@ -35,7 +35,7 @@ class TaskError(Exception):
 
 
 class Trace(Exception):
-    """Where an error was raised in another process, as text."""
+    """The traceback of an error in another process, as text."""
 
 
 Found = tuple[int, Exception | None, str]  # the number of a task, and its error with the place
@@ -70,7 +70,7 @@ def _number(outcome: Found) -> int:
 def engine_of(
     engine: object, partitions: object, workers: int
 ) -> Iterator[Callable[[Task, Tasks], Iterator[int]]]:
-    """The engine that was given, or that the partitions come from; what it started ends with the block."""
+    """The given engine, or that of the partitions; whatever it started ends with the block."""
     kind: str | None
     if engine is None:
         kind = _library(partitions) or ("processes" if workers > 1 else "loop")
@@ -97,7 +97,7 @@ def _library(thing: object) -> str | None:
 
 
 def as_partitions(partitions: Any) -> list[Any]:
-    """The partitions of a collection of Dask or a Dataset of Ray, or those of a list."""
+    """The partitions of a Dask collection, a Ray Dataset or a list."""
     library = _library(partitions)
     if library == "dask":
         parts = partitions.to_delayed()
@@ -120,7 +120,7 @@ def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
 
 
 def _work(pipe: Any) -> None:
-    """The loop of a worker process: a task comes, what was found goes back."""
+    """The loop of a worker process: it receives a task and sends back the result."""
     while True:
         try:
             message = pipe.recv()
@@ -141,7 +141,7 @@ def _begin(pipe: object) -> None:
 
 
 class _Worker:
-    """A process, the pipe to it, and the task that it is at."""
+    """A process, the pipe to it, and its current task."""
 
     def __init__(self) -> None:
         import multiprocessing
@@ -241,7 +241,7 @@ def _dask(client: object, task: Task, tasks: Tasks) -> Iterator[int]:
 
 
 def _on_cluster(client: Any, calls: list[object], numbers: list[int]) -> Iterator[int]:
-    """Tasks on a Dask cluster. It suspects all that a lost worker held: those are run again, each alone."""
+    """Tasks on a Dask cluster. It suspects all tasks of a lost worker, and reruns each alone."""
     futures = client.compute(calls, retries=ATTEMPTS - 1)
     which = {future.key: i for i, future in enumerate(futures)}
     suspects = []
@@ -274,7 +274,7 @@ def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
 
 
 def _result(number: int, get: Callable[[], Found]) -> Found:
-    """What an engine found, or its own error."""
+    """The result of an engine, or its own error."""
     try:
         return get()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The folder of a build: whose files are in it, who works in it, and how what was made gets its names."""
+"""The folder of a build: the owner of its files, the lock on it, and the names of new shards."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _LOCK = ".build-lock"
 
 
 def shard_path(folder: str, number: int) -> str:
-    """Where the shard of a partition is in the end."""
+    """The final path of the shard of a partition."""
     return os.path.join(folder, f"part-{number:05d}.nrt")
 
 
 def draft_path(folder: str, number: int) -> str:
-    """Where the rows of a partition wait, with dtypes and words of their own."""
+    """The path at which the rows of a partition wait, with their own dtypes and words."""
     return os.path.join(folder, f".part-{number:05d}.draft")
 
 
 def waiting_path(folder: str, number: int) -> str:
-    """Where a shard with the dtypes and words of all waits for the others."""
+    """The path at which a shard with the dtypes and words of all waits for the others."""
     return os.path.join(folder, f".part-{number:05d}.shard")
 
 
 @contextlib.contextmanager
 def lock_folder(path: str) -> Iterator[None]:
-    """Nobody else builds in the folder; the system lets go of the lock when the process ends."""
+    """Keep other builds out of the folder; the system releases the lock when the process ends."""
     lock = os.path.join(path, _LOCK)
     fd = _lock(lock, path)
     try:
@@ -68,7 +68,7 @@ def _lock(lock: str, path: str) -> int:
 
 
 def is_complete(path: str, drafts: Sequence[Draft]) -> bool:
-    """Whether the folder holds the data set of these partitions, whole, and nothing is under way."""
+    """Whether the folder holds the complete data set of these partitions, and no build is under way."""
     try:
         shards = read_index(os.path.join(path, INDEX))
     except (FileNotFoundError, NotADirectoryError, FileFormatError):
@@ -82,7 +82,7 @@ def is_complete(path: str, drafts: Sequence[Draft]) -> bool:
 
 
 def has_shard(path: str, draft: Draft) -> bool:
-    """Whether the shard of this very partition is there."""
+    """Whether the shard of this very partition exists."""
     try:
         return fingerprint_of(open_file(shard_path(path, draft.number))) == draft.fingerprint
     except FileNotFoundError:
@@ -126,10 +126,10 @@ def publish(
     durable: bool,
     account: Account | None = None,
 ) -> None:
-    """Give the shards their names and write the index, so that no reader sees some of the rows.
+    """Name the shards and write the index, so that no reader sees only some of the rows.
 
-    Without an index a folder is whatever files it holds, so there the index comes first: it names what is not
-    there yet, which readers refuse. Where there is one, names that it does not list come first.
+    A folder without an index consists of all its files, so the index comes first: it names missing files, and
+    readers refuse it. If there is an index, new names that it does not list come first.
     """
     names = {ready[number]: shard_path(path, number) for number in sorted(ready)}
     is_new = {source: not os.path.exists(name) for source, name in names.items()}

@@ -1,4 +1,4 @@
-"""Partitions to a folder of shards: which drafts are wanted, what they agree on, the index at the end."""
+"""From partitions to a folder of shards: the drafts, their common fields, and the index at the end."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def build(
 
 
 def _account(files: Sequence[File], paths: list[str], words: Mapping[str, tuple[str, ...]]) -> Account | None:
-    """The accounts of all partitions together, checked against the shards; None where a shard has none."""
+    """The accounts of all partitions together, checked against the shards; None if a shard has none."""
     parts = [file.account for file in files]
     accounts = [part for part in parts if part is not None]
     if len(accounts) < len(parts):
@@ -198,7 +198,7 @@ def _account(files: Sequence[File], paths: list[str], words: Mapping[str, tuple[
 
 
 def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], unit: str | None) -> None:
-    """All tasks, with a bar of progress where it is wanted."""
+    """Runs all tasks, with a progress bar if wanted."""
     results: Iterator[int] = engine(task, tasks) if tasks else iter(())
     if unit is not None:
         from tqdm.auto import tqdm
@@ -225,7 +225,7 @@ def _draft(number: int, part: object, path: str, make: Any, options: Mapping[str
 
 
 def _name_of(make: object) -> bytes:
-    """Bytes that are the same for the same function: its name, or a pickle of what is no function."""
+    """Bytes that are the same for the same function: its name, or a pickle of another object."""
     if make is None or hasattr(make, "__qualname__"):
         owner = getattr(make, "__self__", None)
         name = f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', '')}".encode()
@@ -251,7 +251,7 @@ def _identity(part: Any) -> bytes:
 def _agree(
     files: Sequence[File], words: Mapping[str, tuple[str, ...]]
 ) -> tuple[dict[str, np.dtype], dict[str, tuple[str, ...]], dict[str, Field]]:
-    """The dtype of each key, the words of those that have some, and the fields of the index."""
+    """The dtype of each key, the words of keys that have some, and the fields of the index."""
     fields: dict[str, Field] = {}
     with_values: set[str] = set()
     id_map = {name: {word: i for i, word in enumerate(word_list)} for name, word_list in words.items()}
