@@ -1,6 +1,6 @@
 """The command line: ``varlen`` and ``python -m varlen``.
 
-Exit codes: 0 done, 1 failed (the reason in one line on stderr), 2 misused.
+Exit codes: 0 success, 1 failure (the reason in one line on stderr), 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ examples:
 
 
 def _parser(command: str | None) -> argparse.ArgumentParser:
-    """Parses one command; all of them where none is named, for the list."""
+    """The parser of one command, or of all if none is named, for the list."""
     from varlen.cli.manual import Parser
 
     parser = Parser(
@@ -48,7 +48,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command and gives its exit code."""
+    """Runs a command and returns its exit code."""
     args = sys.argv[1:] if argv is None else argv
     parser = _parser(args[0] if args else None)
     arguments, rest = parser.parse_known_args(args)

@@ -176,7 +176,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _check(arguments: argparse.Namespace) -> list[Input]:
-    """The inputs of arguments that go together."""
+    """Checks the arguments against each other, and returns the inputs."""
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
     check_positive(arguments, "rows_per_shard", "batch_rows")
@@ -262,7 +262,7 @@ def _types(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _delimiter(arguments: argparse.Namespace) -> str | None:
-    """The delimiter that was given: one sign, or the name of one that shells make hard to write."""
+    """The given delimiter: one sign, or the name of one that is hard to type in a shell."""
     value: str | None = arguments.delimiter
     if value is None:
         return None
@@ -273,7 +273,7 @@ def _delimiter(arguments: argparse.Namespace) -> str | None:
 
 
 def _fill(text: str | None) -> Any:
-    """A number where the text is one, the text itself otherwise."""
+    """A number if the text is one, else the text itself."""
     for read in (int, float):
         try:
             return read(text)  # type: ignore[arg-type]
@@ -435,7 +435,7 @@ def _static_tables(arguments: argparse.Namespace, plan: Any) -> list[Any]:
 
 
 def _remarks(plan: Any) -> list[str]:
-    """What somebody should know of the data set that was made."""
+    """Remarks about the new data set."""
     out: list[str] = plan.words.summary()
     sources = [*plan.inputs, *(table.source for table in plan.static_tables)]
     out += [
@@ -459,7 +459,7 @@ def _remarks(plan: Any) -> list[str]:
 
 @contextlib.contextmanager
 def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Iterator[Any]:
-    """The writer of OUT. What is there stays until the new files are complete."""
+    """The writer of OUT. Existing files stay until the new ones are complete."""
     from varlen import io
 
     target = arguments.target.resolve()

@@ -1,4 +1,4 @@
-"""``varlen demo``: from source files to shuffled padded batches, on input that every machine has."""
+"""``varlen demo``: from source files to shuffled padded batches, with input from any machine."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
 
 
 def _next_steps(path: Path | None) -> str:
-    """What to try after the demo: on its file where one was kept."""
+    """Commands to try after the demo, on its file if one was kept."""
     keep = [] if path else [("varlen demo --save sources.nrt", "keep the file for the commands below")]
     file = path or Path("sources.nrt")
     code = f"import varlen; print(varlen.open('{file}').batch([0, -1])['indent'])"

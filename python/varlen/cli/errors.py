@@ -10,7 +10,7 @@ class Misuse(Exception):
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, with its cause, in one line."""
+    """The text of an error, with its cause, in one line."""
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     if error.__cause__:
         text = f"{text}: {error.__cause__}"

@@ -1,4 +1,4 @@
-"""``varlen info``: what is in a file or a folder of shards."""
+"""``varlen info``: the contents of a file or a folder of shards."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
 
 
 def as_bytes(n: int) -> str:
-    """A size as people read it."""
+    """A size for people."""
     size = float(n)
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1000 or unit == "GB":
@@ -130,7 +130,7 @@ def as_bytes(n: int) -> str:
 
 
 def _key_table(facts: dict[str, Any]) -> Iterator[str]:
-    """A line for each key, under the names of the columns, which are as wide as what they hold."""
+    """A line for each key, under the names of the columns, which are as wide as their contents."""
     lines = [("key", "dim", "dtype", "rows", "")]
     for name, key in facts["keys"].items():
         notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
@@ -198,7 +198,7 @@ def _print_account(arguments: argparse.Namespace) -> int:
 
 
 def _account_table(account: Account) -> Iterator[str]:
-    """A line for the rows and for each column, with both sides beside each other."""
+    """A line for the rows and for each column, with input and output side by side."""
     names = ("column", "in", "nulls", "distinct", "out", "nulls", "distinct", "words")
     lines = [names, ("rows", *_figures(account.rows.source), *_figures(account.rows.result), "")]
     for name, balance in account.columns.items():

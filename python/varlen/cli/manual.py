@@ -14,14 +14,14 @@ __all__ = ["Parser", "add_command", "check_parent", "check_positive"]
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line."""
+    """A parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2."""
         self.exit(2, f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help\n")
 
     def refuse(self, rest: Sequence[str]) -> NoReturn:
-        """Ends with exit code 2: arguments that are none, and the options that they may stand for."""
+        """Ends with exit code 2: names unknown arguments, and the options that they may mean."""
         options = [option for option in self._option_string_actions if option.startswith("--")]
         flags = [argument.partition("=")[0] for argument in rest if argument.startswith("-")]
         self.error(f"unrecognized arguments: {' '.join(rest)}{_suggestion(flags, options)}")
@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _suggestion(words: Sequence[str], names: Sequence[str]) -> str:
-    """The nearest of the names that there are, for each that was given; nothing where none is near."""
+    """The nearest existing name for each given one; nothing if none is near."""
     plain = {name.replace("-", "").replace("_", "").lower(): name for name in names}
     matches = [
         plain[match]
@@ -51,7 +51,7 @@ def add_command(
     page: str,
     run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
-    """Adds a command whose page is printed as it is written; gives its parser for the arguments."""
+    """Adds a command whose page is printed as it is written; returns its parser for the arguments."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=line, description=page, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -60,7 +60,7 @@ def add_command(
 
 
 def check_positive(arguments: argparse.Namespace, *names: str) -> None:
-    """Options that count things, where they were given."""
+    """Checks the given options that count things."""
     for name in names:
         value = getattr(arguments, name)
         if value is not None and value < 1:
@@ -68,6 +68,6 @@ def check_positive(arguments: argparse.Namespace, *names: str) -> None:
 
 
 def check_parent(target: Path, label: object) -> None:
-    """A result needs a folder to be written into."""
+    """Checks that the folder of a result exists."""
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{label}: there is no folder {target.parent}")

@@ -1,4 +1,4 @@
-"""Source files as nested data: files > lines > tokens. What the demo reads."""
+"""Source files as nested data: files > lines > tokens. The demo reads them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LAYOUT = {
 
 @dataclass
 class Corpus:
-    """Nested lists, a file an entry: label (files), indent and byte (lines), token and width (tokens)."""
+    """Nested lists, one entry per file: label (files), indent and byte (lines), token and width (tokens)."""
 
     label: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Corpus:
 
 
 def find_files(folder: Path | None) -> tuple[Path, list[Path]]:
-    """The folder and its text files in a fixed order: Python sources, or every file where there are none."""
+    """The folder and its text files in a fixed order: Python sources, or every file if there are none."""
     root = Path(sysconfig.get_paths()["stdlib"]) if folder is None else folder
     if not root.is_dir():
         raise NotADirectoryError(f"{root}: not a folder")
@@ -97,7 +97,7 @@ def _any_tokens(lines: list[bytes]) -> tuple[list[list[str]], list[list[int]]]:
 
 
 def read_corpus(root: Path, files: Iterable[Path]) -> Corpus:
-    r"""Reads files one after another; counts and skips those that are binary, huge, empty or broken."""
+    r"""Reads files one after another; counts and skips binary, huge, empty and broken ones."""
     corpus = Corpus()
     for path in files:
         data = path.read_bytes() if path.stat().st_size <= _MAX_FILE else b"\0"

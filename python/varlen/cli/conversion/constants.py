@@ -1,4 +1,4 @@
-"""Columns that are one value a record, though a long table repeats them an event: ``--constant``."""
+"""Columns with one value per record, which a long table repeats for each event: ``--constant``."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def first_values(
     locate: Callable[[int], RowPlace],
     findings: Findings,
 ) -> Joint:
-    """The joint with the constant keys at dim 0, one value a record.
+    """The joint with the constant keys at dim 0, one value per record.
 
-    A record in which one of them has several values goes into the findings: `locate` says where its rows are.
+    A record with several values of a key goes into the findings: `locate` gives the places of its rows.
     """
     if not constants:
         return joint

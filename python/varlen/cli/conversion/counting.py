@@ -1,4 +1,4 @@
-"""What a conversion reads, counted before anything is done to it, for its account."""
+"""Counts of a conversion's input, before anything changes it, for its account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["count_groups", "count_list"]
 
 
 def count_list(items: Sequence[object], depth: int, *, careful: bool) -> tuple[int, int]:
-    """The values in nested lists and, where `careful`, how many are null.
+    """The number of values in nested lists and, if `careful`, of nulls.
 
     >>> count_list([[1, 2], None, [None]], 1, careful=True)
     (3, 1)
@@ -33,7 +33,7 @@ def count_list(items: Sequence[object], depth: int, *, careful: bool) -> tuple[i
 
 
 def count_groups(account: Account, rows: int, source: Joint, result: Joint, groups: tuple[str, ...]) -> None:
-    """What grouping leaves out: rows that share a record, and what group and constant columns repeat."""
+    """Counts the rows that share a record, and the repeated values of group and constant columns."""
     if not groups:
         return
     account.leave_out(None, "nested into groups", rows - len(result))

@@ -58,8 +58,8 @@ def csv_types(
 ) -> tuple[dict[str, pa.DataType], dict[str, str], dict[str, tuple[int, str]]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
-    Where the types of numbers are given, also how many texts begin with a zero or a plus, and the first.
-    Counts the rows of each file on the way. The types of `schema_keys` columns are those of a schema.
+    If the types of numbers are given, also the number of texts that begin with a zero or a plus, and the
+    first. Counts the rows of each file on the way. The types of `schema_keys` columns are those of a schema.
     """
     casts = {name: _type_of(kind) for name, kind in user_types.items() if name in columns}
     scans = {name: TextColumn() for name in columns if name in ids or not _is_plain(casts.get(name))}
@@ -194,14 +194,14 @@ def _is_plain(kind: pa.DataType | None) -> bool:
 
 
 def _nulls() -> set[str]:
-    """What the reader takes for no value."""
+    """The texts that the reader takes for nulls."""
     from pyarrow import csv
 
     return set(csv.ConvertOptions().null_values)
 
 
 def _check_text(one: Input) -> None:
-    """Refuses a file whose text is no UTF-8, and names the lines."""
+    """Refuses a file whose text is not UTF-8, and names the lines."""
     findings = Findings()
     with open_bytes(one) as (content, _):
         for number, line in enumerate(content, 1):
@@ -219,7 +219,7 @@ def _name_wrong_lines(
     why: Exception,
     schema_keys: Container[str],
 ) -> None:
-    """Raises what is wrong with the lines of a file, each by its number."""
+    """Raises the errors of a file's lines, each with its number."""
     nulls = _nulls()
     findings = Findings()
     header = header_of(one)

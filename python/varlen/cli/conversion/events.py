@@ -1,4 +1,4 @@
-"""Flat events in JSON lines, an object each, as the rows of a table, so that they group as tables do."""
+"""Flat events in JSON lines, one object each, as the rows of a table, so that they group like tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["EventReader"]
 
 
 class EventReader:
-    """Joints with an event a row, as tables: ids of words stay ids, but those of groups, which are text."""
+    """Joints with one event per row, as tables: ids of words stay ids, but group columns are text."""
 
     def __init__(
         self,

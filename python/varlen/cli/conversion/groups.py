@@ -39,7 +39,7 @@ def group_keys(table: pa.Table, name: str, first_row: int) -> pa.Array:
 
 
 def _plain_array(column: pa.ChunkedArray) -> pa.Array:
-    """One array of values, out of chunks and dictionaries."""
+    """One array of values, from chunks and dictionaries."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     array = column.combine_chunks()

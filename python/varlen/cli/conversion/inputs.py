@@ -1,4 +1,4 @@
-"""The files that a conversion reads: given by name, pattern or folder, plain or compressed."""
+"""The input files of a conversion: given by name, pattern or folder, plain or compressed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DELIMITERS = (";", "\t", "|", ",")
 
 @dataclass(frozen=True)
 class Input:
-    """A file, what it holds, and how it is compressed."""
+    """A file, its format and its compression."""
 
     path: Path
     kind: str
@@ -51,7 +51,7 @@ class Input:
 
     @classmethod
     def from_path(cls, path: Path, separator: str | None = None) -> Input:
-        """The input that a file is, after its suffixes."""
+        """The input of a file, by its suffixes."""
         last = path.suffix.lower()
         compression = last if last in _COMPRESSIONS else ""
         suffix = Path(path.stem).suffix.lower() if compression else last
@@ -65,13 +65,13 @@ class Input:
 
     @property
     def usual_delimiter(self) -> str:
-        """What stands between the fields of a line, after the suffix."""
+        """The separator of fields, by the suffix."""
         name = self.path.stem if self.compression else self.path.name
         return "\t" if name.lower().endswith(".tsv") else ","
 
     @cached_property
     def delimiter(self) -> str:
-        """What stands between the fields of a line: what was said, what is usual, or what the header has."""
+        """The separator of fields: the given one, the usual one, or that of the header."""
         if self.separator is not None:
             return self.separator
         lines = first_lines(self, 2)
@@ -87,7 +87,7 @@ class Input:
 
 def find_inputs(names: Sequence[str], separator: str | None = None) -> list[Input]:
     """The files of names, patterns and folders, in this order; those of a folder or pattern sorted.
-    `separator` is what stands between the fields of CSV, where somebody said it.
+    `separator` is the given separator of CSV fields, if any.
     """
     inputs: list[Input] = []
     for name in names:
@@ -137,7 +137,7 @@ def _is_known(path: Path) -> bool:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Of another program, as ``_SUCCESS`` and ``.part.crc``; columns in names of folders are refused."""
+    """Whether it belongs to another program, such as ``_SUCCESS``; columns in folder names are refused."""
     for part in path.parent.parts:
         if "=" in part:
             raise Misuse(f"{path}: the folder {part!r} holds a column that the files lack; put it into them")
@@ -146,7 +146,7 @@ def _is_hidden(path: Path) -> bool:
 
 @contextlib.contextmanager
 def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """The content of a file, unpacked, and the file itself, whose position tells how far one is."""
+    """The unpacked content of a file, and the file itself, whose position shows the progress."""
     with one.path.open("rb") as file:
         if not one.compression:
             yield file, file
@@ -171,7 +171,7 @@ def _decompress(one: Input, file: IO[bytes]) -> Any:
 
 
 def first_lines(one: Input, count: int) -> list[str]:
-    r"""The first rows of CSV as text, without those that are empty; quotes hold a row together."""
+    r"""The first rows of CSV as text, without empty ones; quotes hold a row together."""
     lines: list[str] = []
     with open_bytes(one) as (content, _):
         while len(lines) < count and (raw := content.readline()):

@@ -1,4 +1,4 @@
-"""What columns are meant to be in a conversion: learned from the input, or declared and enforced."""
+"""The schema of a conversion: learned from the input, or declared and enforced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NULL = "\0"
 
 
 def infer_schema(plan: ConversionPlan) -> Schema:
-    """What the columns are, from a pass over all of the input."""
+    """The schema of the columns, from a pass over the whole input."""
     words = {name for name in plan.words.keys if name in plan.levels}
     with_nulls = plan.with_nulls | {name for name in words if NULL in plan.words.words_of(name)}
     if not plan.lines:
@@ -37,7 +37,7 @@ def infer_schema(plan: ConversionPlan) -> Schema:
 
 
 def schema_of(plan: ConversionPlan, first: Joint | None, dtypes: dict[str, Any]) -> Schema | dict[str, Any]:
-    """The schema that was given, or what the columns of the first piece are: what the file keeps."""
+    """The schema that the file keeps: the given one, or that of the first piece."""
     if plan.schema is not None:
         return plan.schema
     if first is None:

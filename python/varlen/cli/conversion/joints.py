@@ -135,7 +135,7 @@ def join_columns(
 
 
 def _dtype_of(key: str, types: Mapping[str, object] | None) -> np.dtype | None:
-    """What was said of a key, where that is no text."""
+    """The declared dtype of a key, unless it is text."""
     dtype = (types or {}).get(key)
     return dtype if isinstance(dtype, np.dtype) else None
 
@@ -147,7 +147,7 @@ def _type_source(key: str, schema: Schema | None) -> str:
 def _as_declared(
     key: str, column: Column, dtype: np.dtype, first_row: int, schema: Schema | None
 ) -> np.ndarray:
-    """Values in the dtype that was said; one that does not fit is named with its row."""
+    """Values in the declared dtype; the error names a value that does not fit, and its row."""
     who, own = _type_source(key, schema), column.values.dtype
     if own.kind != dtype.kind and {own.kind, dtype.kind} & set("mM"):
         if column.values.size == 0:
@@ -165,7 +165,7 @@ def _as_declared(
 
 
 def with_options(error: ValueError) -> ValueError:
-    """What the reader says of its arguments, in the options of the command line."""
+    """An error of the reader in terms of the command line's options."""
     if not is_of_row(error):
         return name_argument(error, fill="--fill")
     if error.code == "decimal":
@@ -186,7 +186,7 @@ class RowSource(Protocol):
         ...
 
     def locate(self, row: int) -> RowPlace:
-        """The place of a row of all."""
+        """The place of a row, counted over all files."""
         ...
 
 
@@ -198,7 +198,7 @@ def read_joints(
     schema: Schema | None = None,
     types: Mapping[str, object] | None = None,
 ) -> Iterator[tuple[Joint, int]]:
-    r"""The pieces of a source with the input rows that each used up."""
+    r"""The pieces of a source, with the number of input rows in each."""
     first_row = 0
     for table, levels in _group(plan, source):
         numbers = None
@@ -229,7 +229,7 @@ def read_joints(
 
 
 def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> Iterator[ValueError]:
-    """What is wrong with each row of a table that cannot be joined: of its halves, or else of it."""
+    """The errors of the rows of a table that cannot be joined, found by halving it."""
     try:
         join(table, first_row=first_row)
     except ValueError as wrong:
@@ -243,7 +243,7 @@ def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> 
 
 
 class _Rows:
-    """Where the rows of a piece are: in a source, from a row on, or as they were moved."""
+    """The places of a piece's rows: consecutive rows of a source, or moved rows."""
 
     def __init__(self, source: RowSource, first: int, numbers: npt.NDArray[np.int64] | None) -> None:
         self._source, self._first, self._row_numbers = source, first, numbers
@@ -255,12 +255,12 @@ class _Rows:
         )
 
     def place_in_all(self, row: int) -> str:
-        """The file and the place of a row of all."""
+        """The file and the place of a row, counted over all files."""
         place = self.row_of(row - self._first)
         return f"{place.file.path}, {place.name}"
 
     def locate(self, error: ValueError | TypeError) -> Exception:
-        """The error with the file, and the place in it of the row that it knows."""
+        """The error with its file, and the place of its row there."""
         one = self._source.inputs[0]
         if is_of_row(error):
             place = self.row_of(error.row - self._first)
@@ -270,7 +270,7 @@ class _Rows:
 
 
 def _group(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, list[Level]]]:
-    """The tables by their groups, gathered first where that was asked; errors name the file and the place."""
+    """The tables by their groups, gathered first if asked; errors name the file and the place."""
     stream: Iterator[pa.Table] = source.read()
     try:
         if plan.regroup:

@@ -57,7 +57,7 @@ _Column = tuple[str, np.ndarray, list[Level]]
 def _records(
     plan: ConversionPlan, one: Input, advance: Callable[[int], Any]
 ) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
-    """The records of each piece, and the lines that they stand in: empty lines hold none."""
+    """The records of each piece, and their lines; empty lines hold no record."""
     number, offset = 1, 0
     plan.account.add_file(str(one.path), 0)
     with open_bytes(one) as (content, file):
@@ -92,7 +92,7 @@ def _record(path: Path, number: int, line: bytes, is_long: bool) -> dict[str, An
 
 
 class _RoundedNumber(float):
-    """A number of more digits than a double has."""
+    """A number with more digits than a double holds."""
 
     text: str
 
@@ -121,7 +121,7 @@ def _check_digits(column: Sequence[object]) -> None:
 
 
 def _check_bools(plan: ConversionPlan, name: str, column: Sequence[object], depth: int, leaf: object) -> None:
-    """Refuse true and false beside numbers, in what was read before too: they would become 1 and 0."""
+    """Refuse true and false beside numbers, earlier ones included: they would become 1 and 0."""
     leaves = column
     for _ in range(depth):
         leaves = list(itertools.chain.from_iterable([item for item in leaves if type(item) is list]))
@@ -150,7 +150,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _without_nulls(item: object, value: object, depth: int) -> Any:
-    """The value in the place of nulls; the place of a list gets an empty one, as in tables."""
+    """The lists with the value in place of nulls, and an empty list in place of a null list, as in tables."""
     if isinstance(item, list):
         return [_without_nulls(part, value, depth - 1) for part in item]
     if item is not None:
@@ -174,7 +174,7 @@ def _holds_text(column: Sequence[object]) -> bool:
 
 
 def _probe(item: object) -> tuple[int, Any]:
-    """How many lists lie around the first leaf, and that leaf; without one, the deepest list and None."""
+    """The depth of lists around the first leaf, and that leaf; without one, the greatest depth and None."""
     if not isinstance(item, list):
         return 0, item
     deepest = 0
@@ -187,7 +187,7 @@ def _probe(item: object) -> tuple[int, Any]:
 
 
 def _fields(items: Sequence[object], keys: list[str]) -> list[str]:
-    """The names of what the objects in nested lists hold, in the order of their first appearance."""
+    """The fields of the objects in nested lists, in the order of their first appearance."""
     names = dict.fromkeys(keys)
     stack = [items]
     while stack:
@@ -200,7 +200,7 @@ def _fields(items: Sequence[object], keys: list[str]) -> list[str]:
 
 
 def _pick(item: object, field: str) -> Any:
-    """The same nested lists with a field in the place of each object; nulls stay."""
+    """The same nested lists with a field in place of each object; nulls stay."""
     if isinstance(item, list):
         return [_pick(part, field) for part in item]
     if item is None:
@@ -251,8 +251,8 @@ def read_lines(
 ) -> Iterator[Joint]:
     r"""The records of a file of JSON lines, about 16 MB of text at a time.
 
-    The depth of a key is that of its first leaf, wherever it comes: a second run over the same plan knows
-    it from the first line on. Objects make a key for each of their fields, in lists too: `visit.code`.
+    The depth of a key is that of its first leaf, wherever it is: a second pass over the same plan knows it
+    from the first line on. Objects make a key for each of their fields, in lists too: `visit.code`.
 
     A line that is not a JSON object, lacks a key, holds a null that is refused, or lists of different lengths
     in keys that share them, goes into the findings of the plan, and the others go on.
@@ -282,7 +282,7 @@ def _join_records(
     records: list[dict[str, Any]],
     bad: dict[int, Exception],
 ) -> Joint | None:
-    """The records as a joint; those that cannot be joined go into `bad`, one that is not known as -1."""
+    """The records as a joint; records that cannot be joined go into `bad`, an unknown one as -1."""
     keys: list[str] = list(plan.wanted_columns or plan.keys)
     if not plan.wanted_columns:
         keys = list(dict.fromkeys(itertools.chain(keys, *records)))
@@ -362,7 +362,7 @@ def _join_records(
 
 
 def _count(plan: ConversionPlan, joint: Joint, counts: dict[str, tuple[int, int]]) -> None:
-    """Takes what was read into the account: nulls that became NaN are seen among the values."""
+    """Counts the input for the account; nulls that became NaN are counted among the values."""
     for name, (count, nulls) in counts.items():
         tally = plan.account.column(name).source
         tally.values += count
@@ -431,7 +431,7 @@ def _flat_column(
 
 
 def _advise(wrong: Exception, column: Sequence[object], option: str) -> Exception:
-    """An error of the core with what helps on the command line: `option` where it met a null."""
+    """An error of the core with advice for the command line: `option` if it met a null."""
     places = [int(i) for i in re.findall(r"\[(\d+)\]", vars(wrong).get("argument", ""))]
     if places and functools.reduce(operator.getitem, places, column) is None:
         return with_fields(wrong, advice=f"see {option}")
@@ -473,7 +473,7 @@ def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.N
 def _in_column(
     wrong: Exception, name: str, column: Sequence[object], lines: list[int]
 ) -> tuple[int, Exception]:
-    """The record that an error of a column is about, -1 where that is not known, and the error of its key."""
+    """The record with the error of a column, -1 if unknown, and the error of its key."""
     if is_of_row(wrong):
         wrong = place_row(wrong, wrong.row, "")
     error: Any = as_record(wrong, ValueError)

@@ -1,9 +1,9 @@
 """Events of MEDS as joint columns: codes as indices, values normalized, days between events.
 
-The layout, and what each file holds, are those of meds-torch-data's own preprocessing: codes of train are
-numbered from 1 in their order as text, values less the mean of their code over its deviation, days since
-the event before, static codes and times in a table beside each shard. Subjects without events are left
-out of the table as well: there they shift the rows of those behind them.
+The layout and the contents of the files are those of meds-torch-data's own preprocessing: codes of train
+numbered from 1 in text order, values minus the mean of their code over its deviation, days since the previous
+event, static codes and times in a table beside each shard. Subjects without events are left out of the table
+as well: there they would shift the rows of later subjects.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _TOO_LARGE = "values that are beyond float32 when they are normalized became NaN
 
 
 class CodeStatistics:
-    """How often each code comes, in how many subjects, and the sums of its values."""
+    """The count of each code, its number of subjects, and the sums of its values."""
 
     def __init__(self) -> None:
         self._parts: list[pa.Table] = []
 
     def add(self, events: pa.Table) -> None:
-        """Takes the rows of one shard into account; a subject is in one shard only."""
+        """Adds the rows of one shard; a subject is in one shard only."""
         values = events.column("numeric_value").cast(pa.float64())
         finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, pa.float64()))
         table = pa.table(
@@ -95,7 +95,7 @@ class LostValues:
 
 
 def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[LostValues]]:
-    """Codes as indices and values normalized, without rows of other codes; and what becomes NaN."""
+    """Codes as indices and normalized values, without rows of other codes; and the values that become NaN."""
     index = pc.index_in(events.column("code").cast(pa.string()), codes.column("code").combine_chunks())
     is_known = pc.is_valid(index)
     events, index = events.filter(is_known), index.filter(is_known)
@@ -193,7 +193,7 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table]:
 
 
 def _bounds_by(ids: np.ndarray, owners: np.ndarray) -> npt.NDArray[np.int64]:
-    """Offsets of the rows of each id, which come in the order of `ids`."""
+    """Offsets of the rows of each id; rows come in the order of `ids`."""
     order = np.argsort(ids, kind="stable")
     counts = np.zeros(len(ids), np.int64)
     places = order[np.searchsorted(ids[order], owners)] if len(owners) else np.zeros(0, np.int64)
@@ -204,14 +204,14 @@ def _bounds_by(ids: np.ndarray, owners: np.ndarray) -> npt.NDArray[np.int64]:
 def _lists(
     offsets: npt.NDArray[np.int64], values: object, mask: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
-    """Lists of these offsets; null where nothing is there."""
+    """Lists with these offsets; null where `mask` is False."""
     flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     where = pa.array(offsets, mask=None if mask is None else np.append(~mask, False))
     return pa.LargeListArray.from_arrays(where, flat)
 
 
 def id_text(subjects: Iterable[int]) -> str:
-    """The ids of subjects, each once, not too many."""
+    """The first few of the distinct ids of subjects, as text."""
     ids = [str(subject) for subject in dict.fromkeys(subjects)]
     suffix = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[:_SHOWN]) + suffix

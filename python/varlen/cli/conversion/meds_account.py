@@ -1,4 +1,4 @@
-"""The account of a folder of MEDS: measurements that came in, and those in the shards and beside them."""
+"""The account of a folder of MEDS: measurements in the input, in the shards and beside them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ("code", "numeric_value")
 
 
 class MedsAccount:
-    """Adds up the accounts of shards, and what is in none of them."""
+    """Adds up the accounts of shards, and the data that no shard holds."""
 
     def __init__(self) -> None:
         self.total = Account()
@@ -86,13 +86,13 @@ class MedsAccount:
         self.total += part
 
     def add_metadata(self, total: int, matches: int) -> None:
-        """The codes of the table that the folder has itself, and how many of them the train split has."""
+        """The codes of the folder's own table, and the number of them in the train split."""
         balance = self.total.column("metadata/codes")
         balance.source.values, balance.result.values = total, matches
         self.total.leave_out("metadata/codes", _UNKNOWN, total - matches)
 
     def finish(self, more_columns: list[str]) -> None:
-        """Checks the whole, and says which columns nobody reads."""
+        """Checks the whole account, and records the columns that nobody reads."""
         self.total.column("code").source.count_words(self._source_words)
         self.total.column("code").result.count_distinct(np.array(sorted(self._result_codes), np.int64))
         self.total.unread = dict.fromkeys(more_columns, "no column of events")

@@ -1,4 +1,4 @@
-"""A folder of MEDS, as it is on disk, into the folder that meds-torch-data reads."""
+"""Conversion of a folder of MEDS into the folder that meds-torch-data reads."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class _Shard:
 
 
 def _shards_of(folder: Path) -> tuple[list[_Shard], dict[str, pa.Array]]:
-    """The shards, and the subjects of each split, where a table says them.
+    """The shards, and the subjects of each split, if a table states them.
 
-    Folders say the split where they have names of splits; the table may lack some of those.
+    A folder with the name of a split states the split; the table may lack it.
     """
     files = sorted((folder / "data").rglob("*.parquet"))
     if not files:
@@ -101,7 +101,7 @@ def _splits_of(path: Path) -> dict[str, pa.Array]:
 
 
 class _Subjects:
-    """Where each subject is: in one file, in a split, and in that of its folder."""
+    """The file and the split of each subject; the split must be that of its folder."""
 
     def __init__(self, splits: dict[str, pa.Array], folders_split: bool, drop: bool) -> None:
         self._drop = drop
@@ -112,7 +112,7 @@ class _Subjects:
         self.unsplit: list[int] = []
 
     def add(self, path: Path, split: str, ids: npt.NDArray[np.int64]) -> None:
-        """Takes note of the subjects of a whole file."""
+        """Adds the subjects of a whole file."""
         self._ids.append(ids)
         self._paths.append(path)
         if self._folders_split:
@@ -149,13 +149,13 @@ class _Subjects:
             )
 
     def without_rows(self) -> int:
-        """How many subjects of the table are in no file."""
+        """The number of subjects in the table that are in no file."""
         subjects = [one.to_numpy() for one in self._splits.values()]
         return len(np.setdiff1d(np.concatenate(subjects), np.concatenate(self._ids))) if subjects else 0
 
 
 def _read(shard: _Shard) -> pa.Table:
-    """The events of a shard, checked: what they lack is named with the row."""
+    """The events of a shard, checked; errors name the row and what it lacks."""
     with naming_file(shard.path):
         table = pq.read_table(shard.path, partitioning=None)
         missing = [name for name in COLUMNS[:3] if name not in table.column_names]
@@ -176,7 +176,7 @@ def _read(shard: _Shard) -> pa.Table:
 
 
 def _with_kinds(table: pa.Table) -> pa.Table:
-    """The columns of events with the types that MEDS gives them; codes may be a dictionary's."""
+    """The columns of events with MEDS's types; codes may be a dictionary."""
     types = pa.types
     rules = (
         ("integers", pa.int64(), types.is_integer),
@@ -196,7 +196,7 @@ def _with_kinds(table: pa.Table) -> pa.Table:
 
 
 def _cast(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """The values in the type that MEDS has; the first that does not fit is named with its row."""
+    """The values in MEDS's type; the error names the first that does not fit, and its row."""
 
     def fits(count: int) -> bool:
         with contextlib.suppress(pa.ArrowInvalid):
@@ -308,7 +308,7 @@ def convert_meds(
     drop_unsplit: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Converts a folder of MEDS, shard by shard, in memory for one of them."""
+    """Converts a folder of MEDS, one shard in memory at a time."""
     from tqdm import tqdm
 
     from varlen import io

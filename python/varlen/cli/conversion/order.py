@@ -1,4 +1,4 @@
-"""The order of what a record holds: ``--sort-by``."""
+"""The order inside a record: ``--sort-by``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["sort_inside"]
 
 
 def sort_inside(joint: Joint, names: Sequence[str], words: Vocabularies) -> Joint:
-    """Each sequence sorted by the keys named, which have a value for each of its elements.
+    """Each sequence sorted by the named keys, which have a value for each of its elements.
 
-    Ties keep their order. Keys at several depths sort each their own depth. Words sort as text, NaN comes
+    Ties keep their order. Keys at several depths each sort their own depth. Words sort as text, NaN comes
     last.
     """
     by_dim: dict[int, list[str]] = {}

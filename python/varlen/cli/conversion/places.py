@@ -1,4 +1,4 @@
-"""Where the rows of inputs are: their file, and the line or the row in it."""
+"""Places of input rows: their file, and the line or the row in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Places", "RowPlace", "lines_of"]
 
 
 class RowPlace(NamedTuple):
-    """Where a row is: its file, its number there, and how that place is called."""
+    """The place of a row: its file, its number there, and the word for it."""
 
     file: Input
     row: int
@@ -21,23 +21,23 @@ class RowPlace(NamedTuple):
 
 
 class Places:
-    r"""Files in the order of their rows, and where each row is."""
+    r"""Files in the order of their rows, and the place of each row."""
 
     def __init__(self) -> None:
         self._starts: list[tuple[int, Input]] = []
         self._line_numbers: _LineNumbers | None = None
 
     def begin(self, one: Input, row: int) -> None:
-        """Takes note that a file begins at a row of all."""
+        """Notes the row, counted over all files, at which a file begins."""
         self._starts.append((row, one))
 
     @property
     def start(self) -> int:
-        """The row of all at which the last file begins."""
+        """The row, counted over all files, at which the last file begins."""
         return self._starts[-1][0]
 
     def locate(self, row: int) -> RowPlace:
-        """The place of a row of all that were read: a row of a file, or a line of text."""
+        """The place of a row, counted over all files: a row of a file, or a line of text."""
         start, one = [item for item in self._starts if item[0] <= row][-1]
         if one.kind not in ("csv", "lines"):
             return RowPlace(one, row - start, f"row {row - start}")
@@ -47,7 +47,7 @@ class Places:
 
 
 class _LineNumbers:
-    """The lines that rows begin in; the file is read as far as it takes, and again to go back."""
+    """The first lines of rows; it reads the file as far as needed, and again to go back."""
 
     def __init__(self, one: Input) -> None:
         self.one = one
@@ -64,9 +64,9 @@ class _LineNumbers:
 
 
 def lines_of(one: Input) -> Iterator[tuple[int, list[str]]]:
-    """The line that each row of CSV behind the header, or of JSON lines, begins in, and the fields of CSV.
+    """The first line of each row of CSV after the header, or of JSON lines, and the fields of CSV.
 
-    Lines that are empty hold no row.
+    Empty lines hold no row.
     """
     with open_bytes(one) as (content, _):
         if one.kind == "lines":

@@ -1,4 +1,4 @@
-"""Inputs as a stream of joint columns, and dtypes learned in one pass over them."""
+"""Inputs as a stream of joint columns, with dtypes learned in one pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 @dataclass
 class ValueRange:
-    """What the values of a key need: the dtype that holds all pieces, and the span of the numbers."""
+    """The range of a key's values: the dtype that holds all pieces, and the span of the numbers."""
 
     dtype: np.dtype | None = None
     low: Any = None
@@ -47,7 +47,7 @@ class ValueRange:
     has_values: bool = False
 
     def add(self, values: np.ndarray) -> None:
-        """Takes one more piece into account; an empty one only where nothing else tells the dtype."""
+        """Adds another piece; an empty one counts only if nothing else gives the dtype."""
         low, high = _span(values)
         if low is not None:
             self.low = low if self.low is None else min(self.low, low)
@@ -64,7 +64,7 @@ class ValueRange:
         self.has_values |= values.size > 0
 
     def _promote(self, other: np.dtype) -> np.dtype:
-        """What NumPy promotes to; integers stay integers where one dtype holds them."""
+        """NumPy's promotion, except that integers stay integers if one dtype holds them."""
         assert self.dtype is not None
         dtype = np.promote_types(self.dtype, other)
         if dtype.kind != "f" or "f" in (self.dtype.kind, other.kind):
@@ -74,7 +74,7 @@ class ValueRange:
         return np.dtype(np.int64) if self.high < 2**63 else dtype
 
     def check(self, name: str) -> None:
-        """Refuses a float that stands for integers it cannot hold."""
+        """Refuses a float dtype for integers that it cannot hold."""
         if self.dtype is not None and self.dtype.kind == "f" and self.most_whole > 2**53:
             raise value_error(
                 name,
@@ -83,7 +83,7 @@ class ValueRange:
             )
 
     def narrowest(self) -> np.dtype | None:
-        """The narrowest dtype that holds every value; floats become float32 where their span allows."""
+        """The narrowest dtype that holds every value; floats become float32 if their span allows."""
         if self.dtype is None or self.low is None or self.dtype.kind not in "iuf":
             return self.dtype
         if self.dtype.kind == "f":
@@ -96,7 +96,7 @@ class ValueRange:
 
 
 def _span(values: np.ndarray) -> tuple[Any, Any]:
-    """The least and the greatest of the finite numbers; 0 where none is, None where these are none."""
+    """The least and the greatest finite number; 0 if none is finite, None for other values."""
     if values.size == 0 or values.dtype.kind not in "iufb":
         return None, None
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
@@ -105,7 +105,7 @@ def _span(values: np.ndarray) -> tuple[Any, Any]:
 
 @dataclass
 class ConversionPlan:
-    """What to read and how; `words`, `depths` and `dtypes` are learned on the way."""
+    """The inputs and the options for reading; `words`, `depths` and `dtypes` are learned on the way."""
 
     inputs: list[Input]
     rows: int = 65536
@@ -148,12 +148,12 @@ class ConversionPlan:
 
     @property
     def lines(self) -> bool:
-        """JSON lines, not tables."""
+        """Whether the inputs are JSON lines, not tables."""
         return self.inputs[0].kind == "lines"
 
     @cached_property
     def wanted_columns(self) -> list[str] | None:
-        """The columns chosen, behind those that group rows or are constant in groups; None for all."""
+        """The chosen columns, after those that group rows or are constant in groups; None for all."""
         if self.columns is None:
             return None
         return [
@@ -184,23 +184,23 @@ class ConversionPlan:
         return reader
 
     def scratch(self) -> Path:
-        """A folder of files that live as long as the plan is entered."""
+        """A folder for files that live as long as the plan is entered."""
         folder = tempfile.TemporaryDirectory(prefix=".varlen-", dir=self.folder)
         return Path(self._stack.enter_context(folder))
 
     def has_text(self) -> bool:
-        """Some column of the tables holds strings: its vocabulary is known only after a pass."""
+        """Whether some column of the tables holds strings: its vocabulary is known only after a pass."""
         return self.tables.has_text() or any(table.has_text() for table in self.static_tables)
 
     @property
     def reading(self) -> Path:
-        """The file that is read, for errors of what it holds."""
+        """The file being read, for errors about its contents."""
         now = self._lines_of if self.lines else None if self.regroup else self.tables.reading
         return (now or self.inputs[0]).path
 
     @property
     def wanted_types(self) -> dict[str, Any]:
-        """Types that were said, one by one or by the schema."""
+        """The declared types, one by one or by the schema."""
         return {**(self.schema.dtypes if self.schema is not None else {}), **self.types}
 
     @cached_property
@@ -210,26 +210,26 @@ class ConversionPlan:
 
     @cached_property
     def declared_nulls(self) -> DeclaredNulls:
-        """What becomes of the nulls of each column."""
+        """The replacements of nulls, by column."""
         return DeclaredNulls(*self.nulls, self.words.null_word, SEE_NULLS, self.schema)
 
     def says(self, name: str) -> str:
-        """Who says the type of a key."""
+        """The option that declares the type of a key."""
         return "--types" if name in self.types else "the schema"
 
     @property
     def zones(self) -> dict[str, str]:
-        """Keys of times to the zone that they had before they became UTC."""
+        """The zone of each key of times before it became UTC."""
         if not self.lines:
             return self.tables.zones
         return {name: "a zone" for name, zones in self.time_zones.items() if 1 in zones}
 
     def needs_pass(self) -> bool:
-        """The dtypes or vocabularies of the tables are known only after a pass."""
+        """Whether the dtypes or vocabularies of the tables are known only after a pass."""
         return len(self.inputs) > 1 or self.has_text() or self.tables.has_decimals()
 
     def read(self, phase: str) -> Iterator[Joint]:
-        """The pieces, once through, with a progress bar that says what is being done."""
+        """The pieces, once through, with a progress bar that names the pass."""
         from tqdm import tqdm
 
         self.words.begin_pass()
@@ -261,7 +261,7 @@ class ConversionPlan:
         self.findings.finish()
 
     def whole_account(self) -> Account:
-        """What came in, and what was left out on the way, of the last time that all was read."""
+        """The account of the last whole pass: the input, and everything left out on the way."""
         account = self.account if self.lines else self.tables.account + self.account
         missing = dict(self.missing if self.lines else self.tables.missing)
         for table in self.static_tables:
@@ -317,7 +317,7 @@ class ConversionPlan:
 
 
 def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
-    """One pass: every dtype that holds all pieces of its key, the depths, the vocabularies."""
+    """Learns in one pass the dtype that holds all pieces of each key, the depths and the vocabularies."""
     spans, late = _read_spans(plan)
     if late:
         spans, _ = _read_spans(plan)
@@ -336,9 +336,9 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
 
 
 def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
-    """What the values of each key need; whether a key came, or turned out to hold words, after others.
+    """The range of each key's values, and whether a key came late, or turned out late to hold words.
 
-    Then the nulls before it were not seen, or seen as numbers.
+    If so, earlier nulls were not seen, or seen as numbers.
     """
     spans: dict[str, ValueRange] = {}
     bare: set[str] = set()
@@ -369,7 +369,7 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype]) -> Joint:
-    """The same columns with the dtypes named; the others stay. The spans were learned, so nothing is lost."""
+    """The same columns in the named dtypes; others stay. The spans were learned, so nothing is lost."""
     values = [joint.values(name) for name in joint.names]
     values = [
         _finer(name, array, dtypes[name])

@@ -23,11 +23,11 @@ _MOST_PARTS = 256
 
 
 class GatheredRows:
-    """The rows of tables, those of a group together, as often as they are wanted.
+    """The rows of tables, grouped, for any number of passes.
 
     Groups come in the order of their first rows, or sorted by the first name; the rows of a group keep their
-    order. What is larger than the budget is dealt out to files of consecutive groups, each of which is
-    read, sorted and handed out alone; a number for each group stays in memory.
+    order. Input beyond the budget goes into files of consecutive groups; each file is read, sorted and
+    yielded alone. A number for each group stays in memory.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class GatheredRows:
     def _deal(
         self, spool: _Spool, rank: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], parts: int
     ) -> None:
-        """Rows to files of consecutive groups, about equally many rows each."""
+        """Writes rows to files of consecutive groups, with about the same number of rows each."""
         by_rank = np.empty_like(counts)
         by_rank[rank] = counts
         starts = np.cumsum(by_rank) - by_rank
@@ -148,7 +148,7 @@ def _one_table(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 class _Spool:
-    """Tables in files of Arrow's, a file for each schema."""
+    """Tables in Arrow files, one file per schema."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder

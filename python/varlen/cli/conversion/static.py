@@ -62,12 +62,12 @@ class StaticTable:
         self.begin_pass()
 
     def begin_pass(self) -> None:
-        """Counts anew what is joined."""
+        """Counts the joined rows anew."""
         self._n_found = self._absent = 0
         self.missing: dict[str, int] = {}  # nulls of what is joined
 
     def account(self) -> Account:
-        """What came in, and why more or less of it goes out: records have some of the ids, some often."""
+        """The account of the table: records use some ids, some more than once."""
         account = self._account.successor()
         count, rows = int(self._is_used.sum()), self._table.num_rows
         account.leave_out(None, "joined by id, from static tables", rows)
@@ -82,7 +82,7 @@ class StaticTable:
         return account
 
     def has_text(self) -> bool:
-        """Some column holds strings."""
+        """Whether some column holds strings."""
         from varlen.cli.conversion.tables import text_in
 
         return any(text_in(kind) for kind in self._table.schema.types)
@@ -129,14 +129,14 @@ class StaticTable:
         return joint
 
     def _with_id(self, error: ValueError, joint: Joint, words: Vocabularies) -> Exception:
-        """The error with the id in the place of the row, which counts the records."""
+        """The error with the id instead of the row, which counts records."""
         failure = with_options(error)
         if is_of_row(failure):
             place_row(failure, failure.row, f" for {self._key} {self._ids(joint, words)[failure.row]!r}")
         return name_file(failure, self.path, ValueError)
 
     def summary(self) -> list[str]:
-        """What had no counterpart."""
+        """A line about ids without a counterpart."""
         count = int((~self._is_used).sum())
         out = [f"{self.path}: {count:,} ids have no record, and were left out"] if count else []
         if self.missing_ids:

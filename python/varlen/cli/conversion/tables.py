@@ -95,7 +95,7 @@ class TableReader:
         }
 
     def _zones_of(self) -> dict[str, str]:
-        """The zone of each key of times, the first where files differ: all are UTC.
+        """The zone of each key of times, or the first one if files differ: all values are UTC.
 
         A key that is text in one file alone is refused, and so are times with a zone in one file alone.
         """
@@ -153,7 +153,7 @@ class TableReader:
 
     @property
     def total(self) -> int | None:
-        """How many rows there are, where the files say it."""
+        """The number of rows, if the files state it."""
         import pyarrow.parquet as pq
 
         if any(one.kind != "parquet" for one in self.inputs):
@@ -161,7 +161,7 @@ class TableReader:
         return sum(int(pq.ParquetFile(one.path).metadata.num_rows) for one in self.inputs)
 
     def has_text(self) -> bool:
-        """Some column holds strings, in lists and structs too."""
+        """Whether some column holds strings, also in lists and structs."""
         return (
             bool(self._csv_types)
             or str in self._types.values()
@@ -169,11 +169,11 @@ class TableReader:
         )
 
     def has_decimals(self) -> bool:
-        """Some column holds decimals, whose values say whether they are int64 or uint64."""
+        """Whether some column holds decimals, whose values decide between int64 and uint64."""
         return any(_holds_decimals(field.type) for schema in self._schemas for field in schema)
 
     def read(self) -> Iterator[pa.Table]:
-        """The tables, file by file; `account` and `missing` count what was read."""
+        """The tables, file by file; `account` and `missing` count the input."""
         self._places = Places()
         self.account, self.missing = Account(), {}
         self.account.unread = dict(self._unread)
@@ -203,7 +203,7 @@ class TableReader:
             yield self._cast_types(table)
 
     def _rows_in(self, one: Input, default: int) -> int:
-        """The rows of a file, from another place than the tables that were read of it, where there is one."""
+        """The number of rows of a file, from its metadata or the pass over CSV, else `default`."""
         if one.kind == "parquet":
             import pyarrow.parquet as pq
 
@@ -211,7 +211,7 @@ class TableReader:
         return self._csv_rows.get(one.path, default)
 
     def locate(self, row: int) -> RowPlace:
-        """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
+        """The file of a row, counted over all files, and its place there: a row, or a line of text."""
         return self._places.locate(row)
 
     def _pieces(self, one: Input) -> Iterator[pa.Table]:
@@ -227,7 +227,7 @@ class TableReader:
                 yield pa.Table.from_batches([batch])
 
     def _with_kinds(self, table: pa.Table) -> pa.Table:
-        """Columns without any value have the types that they have in other files."""
+        """Columns without any value get their types from other files."""
         for i, name in enumerate(table.column_names):
             if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
                 table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
@@ -289,7 +289,7 @@ def _read_ipc(one: Input) -> Iterator[pa.RecordBatch]:
 
 
 def text_in(kind: pa.DataType) -> bool:
-    """Whether a type holds strings, in its lists and fields too."""
+    """Whether a type holds strings, also in its lists and fields."""
     if extension_name(kind) in ("arrow.uuid", "arrow.json"):
         return True
     if pa.types.is_struct(kind):
@@ -300,7 +300,7 @@ def text_in(kind: pa.DataType) -> bool:
 
 
 def leaves_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, pa.DataType]]:
-    """The keys of a column and the types of their values, but for those that are nulls alone."""
+    """The keys of a column and the types of their values, without keys that hold only nulls."""
     if pa.types.is_struct(kind):
         for part in kind:
             yield from leaves_in(part.type, f"{name}{FIELD}{part.name}")
@@ -338,7 +338,7 @@ def _texts_of(array: pa.Array) -> pa.Array:
 
 
 def _null_lists_in(table: pa.Table) -> set[str]:
-    """The keys in whose lists one is null."""
+    """The keys that have a null list."""
     names = set()
     stack = [
         (name, chunk, False)
@@ -358,7 +358,7 @@ def _null_lists_in(table: pa.Table) -> set[str]:
 
 
 def _is_hollow(kind: pa.DataType) -> bool:
-    """A type of structs that hold no field, in lists too."""
+    """Whether a type is a struct without fields, also in lists."""
     while hasattr(kind, "value_type"):
         kind = kind.value_type
     return bool(pa.types.is_struct(kind)) and all(_is_hollow(part.type) for part in kind)

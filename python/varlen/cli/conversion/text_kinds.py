@@ -1,8 +1,7 @@
-"""What the texts of a column are: numbers that give the same text back, times, or words.
+"""The kind of a column's texts: numbers that give the same text back, times, or words.
 
-A text is a number where nobody would read it as anything else: no zero and no plus stands before it, and the
-number holds every digit. Zeros behind the point, the way an exponent is written, and spaces around it are not
-looked at.
+A text is a number if nobody would read it as anything else: it has no leading zero or plus, and the number
+holds every digit. Zeros at the end of a decimal, the form of an exponent and spaces around it do not matter.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class TextColumn:
     units: set[str] = field(default_factory=lambda: set(_UNITS))
 
     def add(self, texts: pa.Array, where: Callable[[int], str]) -> None:
-        """Takes one more piece into account; nulls say nothing. `where` names the place of a row."""
+        """Adds another piece; nulls do not count. `where` gives the place of a row."""
         rows = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
         texts = texts.drop_null()
         for kind, pattern in _PATTERNS.items():
@@ -90,11 +89,11 @@ class TextColumn:
 
     @property
     def is_zoned(self) -> bool:
-        """Some time has a zone."""
+        """Whether some time has a zone."""
         return "zoned" in self.first
 
     def check_zones(self) -> None:
-        """Refuses times of which some have a zone."""
+        """Refuses times of which only some have a zone."""
         naive_text = self.first.get("naive") or self.first.get("date")
         if self.is_zoned and naive_text:
             raise value_error(
@@ -104,7 +103,7 @@ class TextColumn:
             )
 
     def note(self) -> str | None:
-        """Why a column is text, where some of it looks like numbers or times."""
+        """The reason why a column is text although some of it looks like numbers or times."""
         others = [kind for kind in self.first if kind not in ("text", "odd")]
         if self.type() != pa.string() or not (others or "odd" in self.first):
             return None
@@ -171,7 +170,7 @@ _NAMES = dict.fromkeys(_NUMBERS, "a number") | dict.fromkeys(_TIMES, "a time") |
 
 @dataclass(frozen=True)
 class _FoundText:
-    """A text, whose place is looked for when somebody asks."""
+    """A text, whose place is found on demand."""
 
     text: str
     row: int
@@ -183,7 +182,7 @@ class _FoundText:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Texts of one kind, and where they are."""
+    """Texts of one kind, and their places."""
 
     texts: pa.Array
     rows: Any

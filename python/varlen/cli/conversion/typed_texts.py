@@ -1,4 +1,4 @@
-"""Texts of JSON lines that were declared to be numbers or times."""
+"""Texts of JSON lines that are declared as numbers or times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_texts(
 ) -> tuple[np.ndarray, npt.NDArray[np.int8]]:
     """Values of texts, and which of them are times with a zone: 1; without one: 0; neither: -1.
 
-    `who` says the dtype, for the error.
+    `who` names the origin of the dtype, for the error.
     """
     zones = np.full(len(texts), -1, np.int8)
     values = np.zeros(len(texts), dtype)
@@ -73,7 +73,7 @@ def _time(text: str, dtype: np.dtype) -> tuple[Any, int]:
 
 
 def number_of(text: str) -> float:
-    """The double that a text says."""
+    """The double that a text denotes."""
     number = float(text) if NUMBER.fullmatch(text) else None
     if number is None or (math.isinf(number) and "inf" not in text.lower()):
         raise value_error("", f"{text!r} is no double")
@@ -81,7 +81,7 @@ def number_of(text: str) -> float:
 
 
 def comes_back(text: str) -> bool:
-    """Whether a number has the digits of its text when it is written with as many."""
+    """Whether a number, written with as many digits as its text, gives the same digits."""
     digits = re.sub(r"[eE].*|[^0-9]", "", text).strip("0")
     number = float(text)
     return not digits or Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text.strip())

@@ -1,4 +1,4 @@
-"""Vocabularies of a conversion: learned on the way or given from outside, with words that are reserved."""
+"""Vocabularies of a conversion: learned on the way or given, with reserved words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_PLACES = 3
 
 
 class UnknownWord(ValueError):
-    """A record about a word that its vocabulary lacks, or that is reserved, and about which of the values."""
+    """An error about a word that its vocabulary lacks, or that is reserved, and the value's number."""
 
     reason: str
     advice: str = ""
@@ -85,11 +85,11 @@ class Vocabularies:
         return list(self._words[key])
 
     def is_given(self, key: str) -> bool:
-        """The words of this key come from outside."""
+        """Whether the words of this key come from outside."""
         return key in self._user_words
 
     def begin(self, key: str) -> dict[str, int]:
-        """The words of a key with their ids, made where the key is new."""
+        """The words of a key with their ids; a new key gets a new vocabulary."""
         if key not in self._words:
             first_words = [*new_words(key, self._adds_padding, self._row_ids), *self._reserved_words]
             words = {word: i for i, word in enumerate(self._user_words.get(key, first_words))}
@@ -134,12 +134,12 @@ class Vocabularies:
         return out
 
     def place(self, key: str, row_of: Callable[[int], int]) -> None:
-        """Says in which row the values of the key are that were encoded last."""
+        """Sets the rows of the values of the key that were encoded last."""
         if (index := self._unknown_at.pop(key, None)) is not None:
             self._unknown_rows[key] = row_of(index), self._unknown_rows[key][1]
 
     def locate(self, locate: Callable[[int], str]) -> None:
-        """Says where the rows of the last piece are, of which unknown words take note."""
+        """Sets the places of the last piece's rows, for its unknown words."""
         for key, (row, word) in self._unknown_rows.items():
             self._unknown_places.setdefault(key, []).append(f"{locate(row)}: {word!r}")
         self._unknown_rows.clear()

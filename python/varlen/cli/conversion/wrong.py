@@ -1,4 +1,4 @@
-"""Wrong rows of an input, gathered so that each is named, and errors that name the file they are in."""
+"""Wrong rows of an input, gathered to name each, and errors that name their file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WrongRows(ValueError):
 
 
 class Findings:
-    """Errors of rows, gathered until the input was read, so that one run names them all."""
+    """Errors of rows, gathered until the whole input is read, so that one run names them all."""
 
     def __init__(self) -> None:
         self._errors: list[Exception] = []
@@ -37,30 +37,30 @@ class Findings:
         self._is_left = False
 
     def add(self, wrong: Exception) -> None:
-        """Takes note of a wrong row."""
+        """Adds a wrong row."""
         self.count += 1
         if len(self._errors) < _SHOWN:
             self._errors.append(wrong.with_traceback(None))
 
     @property
     def is_full(self) -> bool:
-        """More of them would not be printed."""
+        """Whether further errors would not be printed."""
         return len(self._errors) >= _SHOWN
 
     def leave_rest(self) -> None:
-        """Takes note that there is more, which is not counted."""
+        """Notes that there are more errors, which are not counted."""
         self._is_left = True
 
     @contextlib.contextmanager
     def gather(self) -> Iterator[None]:
-        """Takes note of the ValueError or TypeError of the block, and goes on behind it."""
+        """Adds the ValueError or TypeError of the block, and continues after it."""
         try:
             yield
         except (ValueError, TypeError) as wrong:
             self.add(wrong)
 
     def finish(self) -> None:
-        """Raises what was found, if anything was."""
+        """Raises the findings, if there are any."""
         if self.count == 1:
             raise WrongRows(self._errors, [])
         if self.count:
@@ -75,7 +75,7 @@ APART = "keys of a file have as many values each: convert them into files of the
 
 
 def different_lists(key: str, mine: int, other: str, others: int) -> str:
-    """That the lists of two keys cannot nest together, up to where that is."""
+    """The reason why the lists of two keys cannot nest together, without its place."""
     return f"{key!r} has a list of {mine:,} where {other!r} has one of {others:,},"
 
 
