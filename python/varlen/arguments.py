@@ -137,12 +137,12 @@ def refuse_gradient(value: object, argument: str) -> None:
 
 
 def one_number_error(argument: str, shape: Iterable[int], expected: str = "one number") -> ValueError:
-    """An error about several numbers where there is one."""
+    """An error about several numbers in place of one."""
     return value_error(argument, f"expected {expected}, got shape {tuple(shape)}")
 
 
 def scalar_error(argument: str, row: int | None = None) -> ValueError:
-    """An error about a number where rows are needed."""
+    """An error about a number in place of rows."""
     return value_error(argument, "expected at least one dimension, got a scalar", row=row)
 
 
@@ -185,9 +185,9 @@ def ints_per_level(value: Any, argument: str, depth: int, minimum: int = 0) -> l
 
 
 def as_dtype(value: object, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype:
-    """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
+    """The given dtype: NumPy's, torch's, or the name of one in the package ml_dtypes.
 
-    stand_in: bfloat16 may be the core's own dtype, for tensors where ml_dtypes is not installed.
+    stand_in: bfloat16 may be the core's own dtype, for tensors if ml_dtypes is not installed.
     """
     try:
         # NumPy reads None as float64.
@@ -244,7 +244,7 @@ def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
 
 
 def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
-    """The mapping that was given."""
+    """The given mapping."""
     if not isinstance(value, Mapping):
         raise instance_error(argument, f"a dict from {what}", value)
     return value
@@ -328,7 +328,7 @@ def as_ids(ids: object, argument: str) -> np.ndarray[Any, np.dtype]:
 
 
 def refuse_mask(value: object, argument: str) -> Any:
-    """What was given."""
+    """The argument itself, unless it is a mask."""
     if isinstance(value, np.ma.MaskedArray):
         raise type_error(
             argument,

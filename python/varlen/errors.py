@@ -100,7 +100,7 @@ def no_column_error(
 def row_error(
     argument: str, fault: str, row: int, rest: str = "", advice: str = "", code: str = ""
 ) -> ValueError:
-    """An error about the value of a column in a row; `place_row` says where that row is."""
+    """An error about the value of a column in a row; `place_row` gives the place of the row."""
     error: Any = ValueError("")
     error.argument, error.fault, error.rest, error.advice, error.code = argument, fault, rest, advice, code
     result: ValueError = place_row(error, row)
@@ -152,9 +152,9 @@ def name_place(error: Exception, place: str, *kinds: type[Exception], advice: st
 
 
 def name_item(error: Exception, item: str, *kinds: type[Exception], advice: str = "") -> Exception:
-    """The same error about what an argument holds, such as "samples[3]"; the reason tells what of it.
+    """The same error about an item of an argument, such as "samples[3]"; the reason names the part of it.
 
-    An item of "" is of no argument. The error is one of these kinds, or stays of its own.
+    An item of "" belongs to no argument. The error becomes one of these kinds, if any are given.
     """
     record: Any = as_record(error, *(kinds or (_own_kind(error),)))
     inner = vars(record).get("argument") or ""
@@ -183,7 +183,7 @@ def tell_cause(error: Exception) -> Exception:
 
 
 class _RecordType(type):
-    """The class of one error, whose attributes go where the class goes."""
+    """The class of one error, which carries the error's attributes."""
 
     record: dict[str, Any]
 

@@ -168,7 +168,7 @@ def flatten_levels(levels: tuple[Any, ...]) -> Any:
 
 
 def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Whether two containers have as many levels; those that differ are refused when the graph runs."""
+    """Whether two containers have the same number of levels; the running graph refuses other differences."""
     for d, (x, y) in enumerate(zip(a, b, strict=False)):
         if x is not y:
             tensors.refuse_difference(offsets_of(x), offsets_of(y), d)

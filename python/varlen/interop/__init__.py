@@ -1,1 +1,1 @@
-"""Other libraries, one module each, loaded only for those who bring them."""
+"""Other libraries, one module each, loaded only if their types are used."""

@@ -173,7 +173,7 @@ def _as_floats(array: pa.Array, place: _Place) -> pa.Array:
 
 
 def _as_whole(array: pa.Array, place: _Place) -> pa.Array:
-    """Decimals without a fraction as int64, or as uint64 where they need it."""
+    """Decimals without a fraction as int64, or as uint64 if they need it."""
     for kind in (pa.int64(), pa.uint64()):
         try:
             return array.cast(kind)
@@ -186,7 +186,7 @@ def _as_whole(array: pa.Array, place: _Place) -> pa.Array:
 
 
 def _as_doubles(array: pa.Array, place: _Place) -> pa.Array:
-    """Decimals as float64, each of which gives its decimal back at the column's scale."""
+    """Decimals as float64; each gives its decimal back at the column's scale."""
     floats = array.cast(pa.string()).cast(pa.float64())  # rounded correctly, as the cast itself is not
     wide = pa.decimal256(76, array.type.scale)
     try:

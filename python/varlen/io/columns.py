@@ -142,7 +142,7 @@ def infer_dtype(vals: Sequence[object]) -> Any:
 
 
 def build_column(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred.
+    """Flat values and levels of one key; an inferred dtype goes into `options.schema`.
 
     A Ragged, recognized by its `values` and `levels`, keeps its nesting, and arrays keep their dtype; only
     nested lists are inspected.
@@ -213,7 +213,7 @@ def _from_nested(key: str, value: object, options: ColumnOptions) -> tuple[Array
 def fold_levels(
     key: str, flat: Array, levels: Sequence[_core.Level], row_shape: Sequence[int]
 ) -> tuple[Array, list[_core.Level]]:
-    """The innermost levels as fixed dims of these sizes, where -1 is that of the first list.
+    """The innermost levels as fixed dims of these sizes; -1 takes the size of the first list.
 
     Raises ValueError for too few levels, or a list of another length, whose row it names.
 

@@ -154,7 +154,7 @@ def widen(
 ) -> _core.Joint:
     """The same rows with some keys converted to wider dtypes; keys that an index removed are skipped.
 
-    rows: the numbers of the rows, for errors. source: where they come from, in front of errors.
+    rows: the numbers of the rows, for errors. source: their origin, in front of errors.
     """
     if dtypes:
         refuse_misfits(joint, dtypes, rows, source)
@@ -179,7 +179,7 @@ def refuse_misfits(
     rows: Sequence[int] | np.ndarray | None = None,
     source: str = "",
 ) -> None:
-    """ValueError for a value that does not come back from the dtype of its key, as `widen` raises it."""
+    """ValueError for a value that the dtype of its key cannot hold, as in `widen`."""
     for name, dim in zip(joint.names, joint.dims, strict=True):
         place = first_misfit(values := joint.values(name), dtypes[name]) if name in dtypes else None
         if place is None:
@@ -229,7 +229,7 @@ def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, is_explicit: boo
 
 
 def first_misfit(array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) -> tuple[int, ...] | None:
-    """The place of the first value that does not come back from another dtype; floats may be rounded to it.
+    """The place of the first value that another dtype cannot hold; floats may be rounded to it.
 
     >>> first_misfit(np.array([1, 2**53 + 1]), np.dtype("f8")), first_misfit(np.array([0.1]), np.dtype("f4"))
     ((1,), None)
@@ -281,7 +281,7 @@ def _find_lost(array: np.ndarray, dtype: np.dtype, floats: bool) -> np.ndarray:
 
 
 def smallest_integer(low: int, high: int) -> np.dtype:
-    """The smallest integer dtype for values from `low` (at most 0) to `high`; unsigned where it can be.
+    """The smallest integer dtype for values from `low` (at most 0) to `high`; unsigned if possible.
 
     >>> smallest_integer(0, 300), smallest_integer(-1, 128)
     (dtype('uint16'), dtype('int16'))

@@ -83,7 +83,7 @@ class RemoteFile(File):
 
 
 class _Ranges:
-    """Reads ranges of the data of a file; those that lie close together by one request."""
+    """Reads ranges of the data of a file; one request reads ranges that lie close together."""
 
     def __init__(self, url: str, store: Store, state: State, data_start: int) -> None:
         self._url, self._store, self._state, self._data_start = url, store, state, data_start
@@ -142,8 +142,8 @@ def _identity(state: State) -> Identity:
 
 
 def fetch_whole(url: str, folder: str) -> str:
-    """The path of a copy of the file in a folder, made there unless it is there; the server is asked first
-    what the file is by now. A copy appears once it is complete.
+    """The path of a copy of the file in a folder, made unless a current one exists; it asks the server first.
+    A copy appears once it is complete.
     """
     store = store_of(url)
     state = store.state(url)

@@ -240,7 +240,7 @@ class PlacedMethods(JointState):
 
 
 def _tensors_of(joint: object) -> JointArrays:
-    """The values of a joint dict as tensors, which share their memory where it may be written."""
+    """The values of a joint dict as tensors, which share writable memory."""
     from varlen.backends.torch.memory import tensor_of
 
     return _as_arrays(joint, "torch", tensor_of)

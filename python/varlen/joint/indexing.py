@@ -63,7 +63,7 @@ def _class_name(self: JointState) -> str:
 
 
 def _get_tuple(self: JointState, joint: _core.Joint, index: tuple[object, ...]) -> _core.Joint:
-    """A tuple that the core does not take: what is wrong with it, or an array as its last element."""
+    """A tuple that the core does not take: an error, or an array as its last element."""
     for k, item in enumerate(index):
         if k > 0 and not _is_int(index[k - 1]):
             raise value_error("", "Multi-level non-int slicing is not supported.")
@@ -84,7 +84,7 @@ def _is_int(item: object) -> bool:
 
 
 def _get_axis(self: JointState, joint: _core.Joint, item: object, where: str, count: int) -> _core.Joint:
-    """One index that the core does not take as it is: an array, a list, a mask, a step, too many."""
+    """An index that the core does not take: an array, a list, a mask, a step, or too many."""
     if isinstance(item, slice) and item.step not in (None, 1):
         raise value_error("", f"Only slices with step size of None or 1 are supported; got {item.step}")
     if isinstance(item, (list, range)):

@@ -383,7 +383,7 @@ class JointState:
 
 
 def _build(live: dict[str, Array], metadata: object) -> tuple[_core.Joint, bool]:
-    """The view of a dict of arrays, and whether it shares all of them."""
+    """A view of a dict of arrays, and whether it shares all of them."""
     names: list[str] = []
     dims: list[int] = []
     values: list[Array] = []

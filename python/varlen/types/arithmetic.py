@@ -1,4 +1,4 @@
-"""Ufuncs, equality and rectangles: what works on values of containers that nest alike, or down to a level."""
+"""Ufuncs, equality and rectangles, on values of containers that nest alike, or down to a level."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
+    """`ufunc(*inputs, **kwargs)` with a Ragged among inputs or outputs: on the values, with shared levels.
 
     Another Ragged nests alike, or has fewer levels, which are the outer ones: each of its rows goes to all
-    values below it. Scalars go to every value. What an array means depends on how many axes it has, never on
-    its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one with
-    an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for each
-    ragged axis, (n, 1, ..., *row).
+    values below it. Scalars go to every value. The meaning of an array depends on its number of axes, never
+    on its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one
+    with an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for
+    each ragged axis, (n, 1, ..., *row).
     """
     if ufunc is np.matmul and method == "__call__" and not kwargs:
         return matmul(*inputs)
@@ -48,7 +48,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 
 
 def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A ufunc on what stands for each operand; operators give its name, because graphs hold no ufunc."""
+    """A ufunc on the values of each operand; operators pass its name, because graphs hold no ufunc."""
     if function == "matmul":
         return matmul(*inputs)
     outs = kwargs.pop("out", None) or ()
@@ -79,7 +79,7 @@ def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
 
 
 def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> np.ndarray:
-    """What `np.asarray(r)` gives: an ordinary array, if all sequences of each level are equally long."""
+    """The result of `np.asarray(r)`: an ordinary array, if all sequences of each level are equally long."""
     for d, level in enumerate(r.levels):
         if level.longest != level.shortest:
             i = int((level.lengths != level.lengths[0]).argmax())
@@ -98,7 +98,7 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
 
 
 def _new(model: Ragged[Any], values: object) -> Any:
-    """A container like the model; Python objects, which none can hold, are refused."""
+    """A container like the model; it refuses Python objects, which no container holds."""
     if type(values) is np.ndarray and values.dtype.hasobject:
         raise type_error(
             "operand", "the result would hold Python objects; expected numbers, times or fixed-width text"

@@ -27,7 +27,7 @@ def attributes_of(x: object, base: type) -> dict[str, Any]:
 
 
 def with_attributes(result: T, x: object, base: type) -> T:
-    """A copy of a container, with the attributes of the one that it was made of; they are shared."""
+    """A copy of a container, with the attributes of the original; they are shared."""
     if type(x) is not base:
         for name, value in attributes_of(x, base).items():
             setattr(result, name, value)
@@ -46,7 +46,7 @@ def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, obj
 def reduce_container(
     restore: Callable[..., Any], parts: tuple[Any, ...], x: object, base: type, protocol: object = 4
 ) -> tuple[Any, ...]:
-    """What `__reduce_ex__` gives: how the container is made, and its attributes, where it has any."""
+    """The result of `__reduce_ex__`: the call that makes the container, and its attributes, if it has any."""
     how = saved(type(x), *parts) if by_torch(protocol) else (restore, (type(x), *parts))
     own = attributes_of(x, base) if type(x) is not base else {}
     return (*how, (None, own)) if own else how  # set one by one, in `__dict__` or in slots

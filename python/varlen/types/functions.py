@@ -179,7 +179,7 @@ def _first(args: Any, kwargs: dict[str, Any], *names: str) -> Any:
 
 
 def _correction(name: str, arguments: dict[str, Any]) -> Any:
-    """What torch.std and torch.var take off the count of rows; 1 where nothing is said."""
+    """The correction of torch.std and torch.var, which they subtract from the count of rows; 1 by default."""
     is_unbiased, correction = arguments.pop("unbiased", None), arguments.pop("correction", None)
     if is_unbiased is None:
         return 1 if correction is None else correction
@@ -205,7 +205,7 @@ def _refusal(function: str, way: str) -> TypeError:
 
 
 def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Axes, arguments: dict[str, Any]) -> Any:
-    """The method of that name along axes of the container; of everything where no axis is said."""
+    """The method of that name along axes of the container; over everything if no axis is given."""
     method = METHODS[name]
     options = {key: arguments.pop(key) for key in ("dtype", "initial", "ddof") if key in arguments}
     keep = as_bool(arguments.pop("keepdims" if "keepdims" in arguments else "keepdim", False), "keepdims")
@@ -273,7 +273,7 @@ def _reduce(
 
 
 def _with_axes(result: Any, axes: list[int]) -> Any:
-    """A result with an axis of one for each that was reduced."""
+    """A result with an axis of length 1 for each reduced axis."""
     for axis in axes:
         if not _is_ragged(result):
             shape = tuple(result.shape)
@@ -331,7 +331,7 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
 
 
 def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """A function along an axis of each row, which is counted as one of the container."""
+    """A function along an axis of each row; the axis is counted in the container."""
     r, dim = args[0], kwargs.get("dim", _ON_ROW_AXES[name])
     inner = r.values.ndim - 1 if _is_ragged(r) else 0
     place = dim + r.ndim if isinstance(dim, int) and dim < 0 else dim

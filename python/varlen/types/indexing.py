@@ -117,7 +117,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
 
 
 def _index_content(content: Any, keys: tuple[Any, ...]) -> Any:
-    """What lies below the first axis, at these keys; an array's library has no records of what is wrong."""
+    """The content below the first axis, at these keys; errors of an array's library become records."""
     try:
         return content[keys]
     except (IndexError, ValueError) as error:

@@ -137,7 +137,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     def _make(
         cls, values: Any, table: RankTable, inner: Levels = (), kind: type[Ragged[Any]] = Ragged
     ) -> Self:
-        """Of parts that are known to fit."""
+        """Makes one from parts that are known to fit."""
         result = object.__new__(cls)
         result._values = values
         result._table = table

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def to_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankTable, Levels]:
-    """Values and the levels below in packed order, and the table: what a `Packed` is made of."""
+    """The parts of a `Packed`: values and the levels below in packed order, and the table."""
     if inner:
         rows, levels = permute(values, inner, table.rows, table.places)
         return rows, table, levels
@@ -31,7 +31,7 @@ def from_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values,
 
 
 def permute(values: Values, levels: Levels, order: object, inverse: object) -> tuple[Values, Levels]:
-    """Sequences, or the rows themselves where there are no levels, under a permutation and its inverse."""
+    """Sequences, or the rows themselves without levels, under a permutation and its inverse."""
     backend = backend_of(values)
     return (
         backend.gather(values, levels, order)
@@ -58,7 +58,7 @@ def rank_table(lengths: Any, indices: Any, is_sorted: bool = False) -> RankTable
 
 
 def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable:
-    """The table that the caller gave: `result` has to equal it, apart from empty sequences."""
+    """The caller's table, which must equal `result`, apart from empty sequences."""
     if not isinstance(table, RankTable):
         raise instance_error("table", "a RankTable", table)
     given_count = table.active(0)

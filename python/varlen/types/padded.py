@@ -119,7 +119,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @classmethod
     def _make(cls, data: Any, size_at_t: Ints, lengths: Ints, indices: Ints) -> Self:
-        """Of parts that are known to fit."""
+        """Makes one from parts that are known to fit."""
         result = object.__new__(cls)
         result._data = data
         result._size_at_t = size_at_t
@@ -195,7 +195,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @classmethod
     def _from_fields(cls, padded: object) -> Self:
-        """From what has the four fields, as Thinc's has; shares the data."""
+        """Makes one from an object with the four fields, such as Thinc's; shares the data."""
         names = ("data", "size_at_t", "lengths", "indices")
         for name in names:
             if not hasattr(padded, name):
@@ -544,7 +544,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
 
 def _columns(key: Any, count: int) -> NDArray[np.int64]:
-    """The columns that a key chooses, ascending, each as often as it is chosen."""
+    """The columns that a key selects, ascending, each as often as it is selected."""
     if isinstance(key, slice):
         check_step(key)
         columns = np.arange(count)[key]

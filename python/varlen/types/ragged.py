@@ -543,7 +543,7 @@ class Ragged(
         Raises
         ------
         TypeError
-            Always; it names what such modules take. `ndim` counts the axes.
+            Always; the error names an input for these modules. `ndim` counts the axes.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The order in which sequences of different lengths are stepped through together: the longest first."""
+"""The order in which sequences of different lengths take steps together: the longest first."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class RankTable:
 
     @classmethod
     def _make(cls, level: Level, fields: Fields, outer: Levels = (), is_sorted: bool = False) -> Self:
-        """Of parts that are known to fit."""
+        """Makes one from parts that are known to fit."""
         result = object.__new__(cls)
         result._set(level, fields, outer, is_sorted)
         return result
@@ -292,7 +292,7 @@ class RankTable:
 
 
 def fields_of(level: Level, indices: object) -> Fields:
-    """size_at_t, lengths and indices of a level under a permutation; None is the order that there is."""
+    """size_at_t, lengths and indices of a level under a permutation; None keeps the order."""
     order = np.arange(len(level)) if indices is None else as_array(indices, "indices")
     order = order if order.size else order.astype(np.int64)
     if order.ndim != 1 or order.dtype.kind not in "iu":

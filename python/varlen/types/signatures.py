@@ -1,6 +1,6 @@
-"""What functions of NumPy and torch were called with, by the names of their parameters.
+"""The arguments of functions of NumPy and torch, by the names of their parameters.
 
-What is not at its default is kept: the function computes with it, or refuses it by its name.
+Arguments that differ from the defaults are kept: the function uses them, or refuses them by name.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SILENT: dict[str, tuple[Any, ...]] = {
 
 
 def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments by the names of their parameters, without those that are at their default."""
+    """Arguments by the names of their parameters, without the defaults."""
     names = (_OF_NUMPY if library == "np" else _OF_TORCH)[name].split()
     if name in ("std", "var") and len(args) > 1 and isinstance(args[1], bool):
         names = [names[0], *names[2:]]  # torch.std(x, unbiased, keepdim)

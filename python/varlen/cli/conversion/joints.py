@@ -286,7 +286,7 @@ def _group(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, 
 
 
 def _number_rows(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """The tables with the number of each row, which stays with it where rows change places."""
+    """The tables with the number of each row, which moves with its row."""
     first = 0
     for table in tables:
         yield table.append_column(_NUMBER, pa.array(np.arange(first, first + table.num_rows)))
