@@ -1,9 +1,8 @@
 """Thinc's ops, layers and types on varlen's kernels, with or without Thinc.
 
-`from varlen.thinc import Ragged, get_current_ops, list2ragged` stands in the place of `thinc.api`, and
-needs no thinc. `from_thinc` and `to_thinc` convert between the containers of both.
-`VarlenOps`, `install` and `uninstall` need it: `use_ops("varlen")` of Thinc selects the ops, once varlen is
-installed beside thinc, and `install()` makes them the default on the CPU.
+Import from `varlen.thinc` instead of `thinc.api`. `from_thinc` and `to_thinc` convert between Thinc's
+containers and varlen's. Only `VarlenOps`, `VarlenCupyOps`, `install` and `uninstall` need thinc. Thinc's
+`use_ops("varlen")` selects varlen's ops, and `install()` makes them the default on the CPU.
 """
 
 from __future__ import annotations

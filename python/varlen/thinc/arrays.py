@@ -1,7 +1,6 @@
-"""Arrays made, read, reshaped: Thinc's small families of functions, one for each number of axes and kind.
+"""Thinc's functions that allocate, convert and reshape arrays, one for each number of axes and dtype.
 
-In their names a digit is the number of axes, `f` stands for float32 and `i` for int32, where no other dtype
-is given.
+In their names a digit is the number of axes; `f` and `i` stand for the default dtypes float32 and int32.
 """
 
 from __future__ import annotations
@@ -61,24 +60,24 @@ def as_contig(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
     Parameters
     ----------
     data
-        An array, a tensor, or what `np.asarray` reads.
+        An array, a tensor, or anything that `np.asarray` reads.
     dtype
-        Of the result. Every number is checked, none wraps; floats round.
+        The dtype of the result. A number that does not fit raises an error; floats round.
 
     Returns
     -------
-    A tensor of a tensor, else an array; both C-contiguous.
+    A tensor for a tensor, otherwise an array; both C-contiguous.
 
     Raises
     ------
     ValueError
-        A number that the dtype does not hold.
+        A number does not fit the dtype.
     TypeError
-        Python objects; no such dtype.
+        The data are Python objects, or there is no such dtype.
 
     Notes
     -----
-    As Thinc's `Ops.as_contig`, which wraps.
+    Like Thinc's `Ops.as_contig`, which wraps numbers that do not fit.
 
     Examples
     --------
@@ -99,24 +98,26 @@ def asarray(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
     Parameters
     ----------
     data
-        An array, a tensor, which stays one, or nested lists of numbers.
+        An array, a tensor, which stays a tensor, or nested lists of numbers.
     dtype
-        Of the result; of a tensor one of torch. Every number is checked, none wraps; floats round.
+        The dtype of the result, torch's for a tensor. A number that does not fit raises an error; floats
+        round.
 
     Returns
     -------
-    A tensor of a tensor, else an array.
+    A tensor for a tensor, otherwise an array.
 
     Raises
     ------
     ValueError
-        A number that the dtype does not hold; lists that are not a rectangle.
+        A number does not fit the dtype, or the lists are not a rectangle.
     TypeError
-        Python objects; no such dtype.
+        The data are Python objects, or there is no such dtype.
 
     Notes
     -----
-    As Thinc's `Ops.asarray`, which wraps, and gives the array of a tensor, of its own dtype.
+    Like Thinc's `Ops.asarray`, which wraps numbers that do not fit, and converts a tensor to an array of the
+    tensor's dtype.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
     shape
         The size of each axis; an int for one axis.
     dtype
-        Any but one of Python objects.
+        Any dtype but that of Python objects.
     zeros
         Fill with zeros; otherwise the memory is uninitialized.
 
@@ -146,13 +147,13 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
     Raises
     ------
     ValueError
-        A size below 0, or too many.
+        A size is below 0, or there are too many.
     TypeError
-        No such dtype, or one of Python objects.
+        There is no such dtype, or it is that of Python objects.
 
     Notes
     -----
-    As Thinc's `Ops.alloc`.
+    Like Thinc's `Ops.alloc`.
 
     Examples
     --------
@@ -176,16 +177,16 @@ def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
 
     Returns
     -------
-    An array or a tensor, as was given, of the same dtype.
+    An array or a tensor, like the input, of the same dtype.
 
     Raises
     ------
     ValueError
-        The shape holds another number of them.
+        The shape has another number of elements.
 
     Notes
     -----
-    As Thinc's `Ops.reshape`.
+    Like Thinc's `Ops.reshape`.
 
     Examples
     --------
@@ -210,10 +211,10 @@ def get_dropout_mask(
     shape
         The size of each axis; an int for one axis.
     drop
-        None and what is not above 0 give ones, what is not below 1 zeros.
+        The probability of 0. None, 0 and less give ones; 1 and more give zeros.
     seed
-        For `np.random.default_rng`: a number gives the same mask again, a Generator is drawn from. None:
-        NumPy's global state, which `np.random.seed` sets.
+        A seed or Generator, as for `np.random.default_rng`. None draws from NumPy's global state, which
+        `np.random.seed` sets.
 
     Returns
     -------
@@ -223,11 +224,11 @@ def get_dropout_mask(
     Raises
     ------
     ValueError
-        A `drop` that is NaN.
+        `drop` is NaN.
 
     Notes
     -----
-    As Thinc's `Ops.get_dropout_mask`, which has no seed.
+    Like Thinc's `Ops.get_dropout_mask`, which has no seed.
 
     Examples
     --------
@@ -309,7 +310,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
     {names}
         The size of {"the axis" if ndim == 1 else "each axis"}.
     dtype
-        Any but one of Python objects.
+        Any dtype but that of Python objects.
     zeros
         Fill with zeros; otherwise the memory is uninitialized.
 
@@ -320,7 +321,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
 
     Notes
     -----
-    As Thinc's `Ops.{name}`.
+    Like Thinc's `Ops.{name}`.
 
     Examples
     --------
@@ -342,7 +343,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
     shape
         The size of each axis; an int for one axis.
     dtype
-        Any but one of Python objects.
+        Any dtype but that of Python objects.
     zeros
         Fill with zeros; otherwise the memory is uninitialized.
 
@@ -353,7 +354,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
 
     Notes
     -----
-    As Thinc's `Ops.{name}`.
+    Like Thinc's `Ops.{name}`.
 
     Examples
     --------
@@ -376,24 +377,25 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     Parameters
     ----------
     data
-        An array, a tensor, which stays one, or nested lists of numbers.
+        An array, a tensor, which stays a tensor, or nested lists of numbers.
     dtype
-        Of the result; of a tensor one of torch. Every number is checked, none wraps; floats round.
+        The dtype of the result, torch's for a tensor. A number that does not fit raises an error; floats
+        round.
 
     Returns
     -------
-    A tensor of a tensor, else an array.
+    A tensor for a tensor, otherwise an array.
 
     Raises
     ------
     ValueError
         A number that the dtype does not hold; lists that are no rectangle{"; other axes" if ndim else ""}.
     TypeError
-        Python objects; no such dtype.
+        The data are Python objects, or there is no such dtype.
 
     Notes
     -----
-    As Thinc's `Ops.{name}`, {"which does not look at the axes." if ndim else "which wraps."}
+    Like Thinc's `Ops.{name}`, {"which does not look at the axes." if ndim else "which wraps."}
 
     Examples
     --------
@@ -430,7 +432,7 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
 
     Notes
     -----
-    As Thinc's `Ops.{name}`.
+    Like Thinc's `Ops.{name}`.
 
     Examples
     --------
@@ -464,7 +466,7 @@ def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
 
     Notes
     -----
-    As Thinc's `Ops.{name}`.
+    Like Thinc's `Ops.{name}`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Attention of the rows of each sequence to one vector, which is learned."""
+"""Attention of each sequence's rows to one learned vector."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def ParametricAttention(nO: int | None = None) -> Model:
     Parameters
     ----------
     nO
-        How wide rows are; None for what `initialize` finds.
+        The width of rows; None lets `initialize` infer it.
 
     Returns
     -------
     Model
-        A Ragged of float32 rows comes out as one. Its parameter is Q, (nO,).
+        It maps a Ragged of float32 rows to another. Its parameter is Q, (nO,).
 
     Notes
     -----
-    As Thinc's `ParametricAttention`.
+    Like Thinc's `ParametricAttention`.
 
     Examples
     --------

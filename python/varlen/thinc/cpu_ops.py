@@ -1,4 +1,4 @@
-"""Ops on arrays of NumPy that the core has beside those on sequences: lookups, LSTM, maxout."""
+"""Ops on NumPy arrays besides those on sequences: lookups, LSTM, maxout."""
 
 from __future__ import annotations
 
@@ -63,28 +63,29 @@ class CpuOps(Ops):
     def scatter_add(self, table: Array, indices: Array, values: ArrayLike) -> None:
         """Add each row of values to the row of table that its index names, in place.
 
-        Below 0 an index is left out where they are int32 in one axis, and counts from the end otherwise, as
-        with NumpyOps.
+        Negative indices are skipped if `indices` is int32 of one axis, and count from the end otherwise, as
+        in NumpyOps.
 
         Parameters
         ----------
         table
-            (rows, ...) numbers, which are changed.
+            (rows, ...) numbers, changed in place.
         indices
             Integers of any shape.
         values
-            The shape of indices and then that of a row, or what broadcasts to it; cast to the dtype of table.
+            The shape of `indices` followed by that of a table row, or one that broadcasts to it. Values are
+            cast to the dtype of `table`.
 
         Raises
         ------
         IndexError
-            There is no such row.
+            An index names no row.
         ValueError
-            Values of another shape, or that share memory with table.
+            The values have another shape, or share memory with `table`.
 
         Notes
         -----
-        NumpyOps' `scatter_add`, but faster.
+        Like NumpyOps' `scatter_add`, but faster.
 
         Examples
         --------
@@ -109,35 +110,35 @@ class CpuOps(Ops):
     def lstm_forward_training(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> tuple[Array, _LSTMState]:
-        """Run an LSTM over packed rows, and keep what its gradient needs.
+        """Run an LSTM over packed rows, and keep the state for its gradient.
 
         Parameters
         ----------
         params
-            One axis, float32 or float64: all weights, as Thinc's LSTM has them.
+            All weights in one axis, float32 or float64, in the order of Thinc's LSTM.
         H0
-            (depth, directions, nO) what the cells start with, as in NumpyOps.
+            (depth, directions, nO) initial cell states, as in NumpyOps.
         C0
-            (depth, directions, nO) what the hidden state starts with, as in NumpyOps.
+            (depth, directions, nO) initial hidden states, as in NumpyOps.
         X
             (T, nI) packed rows: all first rows, all second rows, and so on.
         size_at_t
-            (steps,) integers that never increase: how many sequences run at each step. T in all.
+            (steps,) integers that never increase and sum to T: the number of sequences at each step.
 
         Returns
         -------
-        (T, directions * nO) of the dtype of params, and the state: Y, G, C, X, as NumpyOps has them.
+        (T, directions * nO) of the dtype of params, and the state: Y, G, C, X, as in NumpyOps.
 
         Raises
         ------
         TypeError
-            `params` that are neither float32 nor float64.
+            `params` is neither float32 nor float64.
         ValueError
-            Shapes that do not fit, sizes that increase or do not add up to T.
+            Shapes do not fit, or sizes increase or do not add up to T.
 
         Notes
         -----
-        NumpyOps' `lstm_forward_training`, but faster.
+        Like NumpyOps' `lstm_forward_training`, but faster.
 
         Examples
         --------
@@ -166,7 +167,7 @@ class CpuOps(Ops):
 
         Notes
         -----
-        NumpyOps' `lstm_forward_inference`, but faster.
+        Like NumpyOps' `lstm_forward_inference`, but faster.
 
         Examples
         --------
@@ -190,7 +191,7 @@ class CpuOps(Ops):
         lengths
             The size_at_t of the forward pass.
         params
-            As they were there.
+            The weights of the forward pass.
         fwd_state
             The state that came with Y.
 
@@ -201,12 +202,12 @@ class CpuOps(Ops):
         Raises
         ------
         TypeError, ValueError
-            What does not fit the state.
+            An argument does not fit the state.
 
         Notes
         -----
-        As NumpyOps' `backprop_lstm`, with what that leaves out: the gradients of the first step and of the
-        second bias, and the hidden state of the step before in that of the weights.
+        Unlike NumpyOps' `backprop_lstm`, this includes the gradients of the first step and of the second
+        bias, and the previous hidden state in the gradient of the weights.
 
         Examples
         --------
@@ -229,11 +230,11 @@ class CpuOps(Ops):
 
         Returns
         -------
-        (n, nO) of the dtype of X, and (n, nO) int32: the first of equal pieces.
+        (n, nO) of the dtype of X, and (n, nO) int32; ties give the first piece.
 
         Notes
         -----
-        NumpyOps' `maxout`, bit for bit, but faster.
+        Like NumpyOps' `maxout`, bit for bit, but faster.
 
         Examples
         --------

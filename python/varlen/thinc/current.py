@@ -1,4 +1,4 @@
-"""Which ops are computed with: Thinc's functions that choose them, each thread for itself."""
+"""Thinc's functions that choose the current ops of a thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def get_ops(name: str, **kwargs: Any) -> NumpyOps:
         "cpu", "numpy" or "varlen" for `NumpyOps`, which needs no thinc; "cupy" or "varlen-cuda" for
         `VarlenCupyOps`, which needs thinc and CuPy.
     **kwargs
-        What the class takes.
+        Arguments of the class.
 
     Returns
     -------
@@ -32,13 +32,13 @@ def get_ops(name: str, **kwargs: Any) -> NumpyOps:
     Raises
     ------
     ValueError
-        No such name.
+        There is no such name.
     ImportError
-        "cupy" where thinc is not installed.
+        "cupy" needs thinc, which is not installed.
 
     Notes
     -----
-    As Thinc's `get_ops`. It has no say in what Thinc itself computes with: that is `install`'s.
+    Like Thinc's `get_ops`. It does not change the ops that Thinc itself uses; `install` does.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def get_current_ops() -> NumpyOps:
 
     Notes
     -----
-    As Thinc's `get_current_ops`.
+    Like Thinc's `get_current_ops`.
 
     Examples
     --------
@@ -88,11 +88,11 @@ def set_current_ops(ops: NumpyOps) -> None:
     Raises
     ------
     TypeError
-        No such object.
+        `ops` is not such an object.
 
     Notes
     -----
-    As Thinc's `set_current_ops`.
+    Like Thinc's `set_current_ops`.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
 
     Returns
     -------
-    A context, which gives nothing.
+    A context manager.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
 
     Notes
     -----
-    As Thinc's `use_ops`.
+    Like Thinc's `use_ops`.
 
     Examples
     --------

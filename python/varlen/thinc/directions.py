@@ -20,23 +20,23 @@ def bidirectional(l2r: Any, r2l: Any = None) -> Model:
     Parameters
     ----------
     l2r
-        A layer of a Padded that gives a Padded of the same sequences.
+        A layer that maps a Padded to a Padded of the same sequences.
     r2l
-        The one that reads backwards; None for a copy of l2r.
+        The layer that reads backwards; None for a copy of l2r.
 
     Returns
     -------
     Model
-        A Padded comes out as one, as wide as both results. Rows stand where they stood in X.
+        It maps a Padded to a Padded, as wide as both results together. Rows keep their places.
 
     Raises
     ------
     TypeError
-        When it is called: something else than a Padded.
+        When the model is called: X is not a Padded.
 
     Notes
     -----
-    As Thinc's `bidirectional`, where both layers read forwards, and get the first half of gradients.
+    Like Thinc's `bidirectional`, in which both layers read forwards and get the first half of the gradient.
 
     Examples
     --------

@@ -13,21 +13,21 @@ from varlen.transforms.kinds import check_gradient
 
 
 def Dropout(rate: float = 0.0) -> Model:
-    """Dropout: in training, set some numbers to 0 and scale the others so that the mean stays.
+    """Dropout: in training, set some numbers to 0 and scale the others to keep the mean.
 
     Parameters
     ----------
     rate
-        The probability of 0, which `model.attrs["dropout_rate"]` keeps.
+        The probability of 0, stored in `model.attrs["dropout_rate"]`.
 
     Returns
     -------
     Model
-        A Ragged, a Padded, a list or an array comes out as what it was.
+        It returns the type that it gets: a Ragged, a Padded, a list or an array.
 
     Notes
     -----
-    As Thinc's `Dropout`. NumPy's global state says which numbers are 0.
+    Like Thinc's `Dropout`. It draws from NumPy's global random state.
 
     Examples
     --------
@@ -40,25 +40,25 @@ def Dropout(rate: float = 0.0) -> Model:
 
 
 def set_dropout_rate(model: Model, drop: float, attrs: Sequence[str] = ("dropout_rate",)) -> Model:
-    """Set the rate of all layers that have one.
+    """Set the dropout rate of all layers that have one.
 
     Parameters
     ----------
     model
-        The layers below it are seen to, too.
+        The model; the layers below it are changed too.
     drop
         The probability of 0.
     attrs
-        The names of the attributes that are rates.
+        The names of the attributes to set.
 
     Returns
     -------
     Model
-        The same.
+        The same model.
 
     Notes
     -----
-    As Thinc's `set_dropout_rate`.
+    Like Thinc's `set_dropout_rate`.
 
     Examples
     --------

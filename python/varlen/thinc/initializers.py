@@ -1,4 +1,4 @@
-"""What parameters are made of: the widths of data, and first values."""
+"""Widths of data, and initial values of parameters."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def get_width(X: Any, *, dim: int = -1) -> int:
     Parameters
     ----------
     X
-        An array of one axis holds ids, and is as wide as there may be ids: the largest and one. No array, 0.
+        An array, a container or a list of arrays. The width of an array of one axis, which holds ids, is the
+        largest id + 1. The width of an empty list is 0.
     dim
-        Which axis of an array of more is its width.
+        The axis that is the width, if an array has several.
 
     Returns
     -------
@@ -34,11 +35,11 @@ def get_width(X: Any, *, dim: int = -1) -> int:
     Raises
     ------
     ValueError
-        It is none of these.
+        `X` is none of these.
 
     Notes
     -----
-    As Thinc's `get_width`.
+    Like Thinc's `get_width`.
 
     Examples
     --------
@@ -64,18 +65,18 @@ def glorot_uniform_init(ops: NumpyOps, shape: tuple[int, int]) -> NDArray[np.flo
     Parameters
     ----------
     ops
-        Makes the array.
+        The ops that make the array.
     shape
         (nO, nI).
 
     Returns
     -------
     numpy.ndarray
-        float32, drawn from NumPy's global state: `np.random.seed` gives the same again.
+        float32, drawn from NumPy's global state, which `np.random.seed` sets.
 
     Notes
     -----
-    As Thinc's `glorot_uniform_init`.
+    Like Thinc's `glorot_uniform_init`.
 
     Examples
     --------
@@ -87,12 +88,12 @@ def glorot_uniform_init(ops: NumpyOps, shape: tuple[int, int]) -> NDArray[np.flo
 
 
 def zero_init(ops: NumpyOps, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Zeros.
+    """Make an array of zeros.
 
     Parameters
     ----------
     ops
-        Makes the array.
+        The ops that make the array.
     shape
         The size of each axis.
 
@@ -103,7 +104,7 @@ def zero_init(ops: NumpyOps, shape: tuple[int, ...]) -> NDArray[np.float32]:
 
     Notes
     -----
-    As Thinc's `zero_init`.
+    Like Thinc's `zero_init`.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def _model_of(
     init: Callable[..., None] | None = None,
     dims: Callable[..., Dims] | None = None,
 ) -> Callable[P, Model]:
-    """The transform as a function that makes a Model, and a Thinc Model where one of the layers is such."""
+    """The transform as a function that makes a Model, or a Thinc Model if one of the layers is one."""
     signature = inspect.signature(transform)
 
     @wraps(transform)
@@ -198,7 +198,7 @@ def noop(*layers: Any) -> Model:
     Parameters
     ----------
     *layers
-        Kept, and not called.
+        Layers to keep; they are not called.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def noop(*layers: Any) -> Model:
 
     Notes
     -----
-    As Thinc's `noop`.
+    Like Thinc's `noop`.
 
     Examples
     --------
@@ -222,9 +222,9 @@ def clone(orig: Model, n: int) -> Model:
     Parameters
     ----------
     orig
-        The first of them.
+        The first layer.
     n
-        How many there are in all; `noop` where it is 0.
+        The number of layers in all; 0 gives `noop`.
 
     Returns
     -------
@@ -233,11 +233,11 @@ def clone(orig: Model, n: int) -> Model:
     Raises
     ------
     ValueError
-        Fewer than none.
+        `n` is below 0.
 
     Notes
     -----
-    As Thinc's `clone`.
+    Like Thinc's `clone`.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def tuplify(layer1: Any, layer2: Any, *layers: Any) -> Model:
 
     Notes
     -----
-    As Thinc's `tuplify`, which adds gradients of arrays alone.
+    Like Thinc's `tuplify`, which adds only gradients that are arrays.
 
     Examples
     --------

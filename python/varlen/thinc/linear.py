@@ -1,4 +1,4 @@
-"""Linear: rows times weights, and a bias."""
+"""`Linear`: a linear layer with a bias."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ def Linear(
     init_W: Callable[..., Array] | None = None,
     init_b: Callable[..., Array] | None = None,
 ) -> Model:
-    """Rows times weights, and a bias: `X @ W.T + b`.
+    """Multiply rows by weights and add a bias: `X @ W.T + b`.
 
     Parameters
     ----------
     nO, nI
-        How wide rows go out and come in; None for what `initialize` finds.
+        The widths of output and input rows; None lets `initialize` infer them.
     init_W, init_b
-        init(ops, shape) gives the first weights and biases; None for `glorot_uniform_init`, `zero_init`.
+        Functions init(ops, shape) that give the initial weights and biases; None for `glorot_uniform_init`
+        and `zero_init`.
 
     Returns
     -------
     Model
-        Of (n, nI) float32 it gives (n, nO) float32. Its parameters are W, (nO, nI), and b, (nO,).
+        It maps (n, nI) float32 to (n, nO) float32. Its parameters are W, (nO, nI), and b, (nO,).
 
     Notes
     -----
-    As Thinc's `Linear`.
+    Like Thinc's `Linear`.
 
     Examples
     --------

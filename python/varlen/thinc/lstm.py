@@ -1,4 +1,4 @@
-"""LSTM over a Padded: the core's own, and that of torch."""
+"""LSTM over a Padded: varlen's own, and torch's."""
 
 from __future__ import annotations
 
@@ -29,35 +29,36 @@ def LSTM(
     init_W: Callable[..., Array] | None = None,
     init_b: Callable[..., Array] | None = None,
 ) -> Model:
-    """An LSTM over the sequences of a Padded, which reads no padding.
+    """An LSTM over the sequences of a Padded. It reads no padding.
 
     Parameters
     ----------
     nO, nI
-        How wide rows go out and come in; None for what `initialize` finds.
+        The widths of output and input rows; None lets `initialize` infer them.
     bi
-        Both ways; each gives half of nO.
+        Whether to run in both directions; each gives half of nO.
     depth
-        How many layers stand on each other, at least one.
+        The number of stacked layers, at least one.
     dropout
-        The probability with which weights are 0 in training.
+        The probability that a weight is 0 in training.
     init_W, init_b
-        init(ops, shape) gives the first weights and biases; None for `glorot_uniform_init`, `zero_init`.
+        Functions init(ops, shape) that give the initial weights and biases; None for `glorot_uniform_init`
+        and `zero_init`.
 
     Returns
     -------
     Model
-        Of a Padded of float32, nI wide, it gives one nO wide. Its parameters are LSTM and HC0, which the
-        states start with.
+        It maps a Padded of float32 rows of width nI to one of width nO. Its parameters are LSTM, the weights,
+        and HC0, the initial states.
 
     Raises
     ------
     ValueError
-        A depth below 1.
+        The depth is below 1.
 
     Notes
     -----
-    As Thinc's `LSTM`, whose gradients leave out the first step.
+    Like Thinc's `LSTM`, whose gradients leave out the first step.
 
     Examples
     --------
@@ -81,12 +82,12 @@ def PyTorchLSTM(nO: int, nI: int, *, bi: bool = False, depth: int = 1, dropout: 
     Parameters
     ----------
     nO, nI, bi, depth, dropout
-        As in `LSTM`; `noop` where the depth is 0.
+        As in `LSTM`; a depth of 0 gives `noop`.
 
     Returns
     -------
     Model
-        torch's optimizers change its weights: it has no parameters of its own.
+        It has no parameters of its own: a torch optimizer trains its weights.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def PyTorchLSTM(nO: int, nI: int, *, bi: bool = False, depth: int = 1, dropout: 
 
     Notes
     -----
-    As Thinc's `PyTorchLSTM`, which reads the padding where it goes both ways.
+    Like Thinc's `PyTorchLSTM`, which reads the padding if it runs in both directions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Model: a Layer with parameters, dimensions and layers of its own, as Thinc's code makes and asks it."""
+"""`Model`: a Layer with parameters, dimensions and layers of its own, and the interface of Thinc's."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class Model(Layer):
         KeyError
             No such dimension.
         ValueError
-            It has another size.
+            The dimension already has another size.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class Model(Layer):
         Parameters
         ----------
         name
-            Of the parameter; it may be a new one.
+            The name of the parameter, which may be new.
         value
             An array, or None to unset it.
 
@@ -254,7 +254,7 @@ class Model(Layer):
         Parameters
         ----------
         name
-            Of the parameter.
+            The name of the parameter.
         value
             An array of its shape.
 
@@ -270,7 +270,7 @@ class Model(Layer):
         Parameters
         ----------
         name
-            Of the parameter.
+            The name of the parameter.
         value
             An array of its shape.
 
@@ -288,12 +288,12 @@ class Model(Layer):
             self._grads[name] = value.copy()
 
     def set_ref(self, name: str, value: Model | None) -> None:
-        """Name a model of the layers.
+        """Set a reference: a name for this model or one of its layers.
 
         Parameters
         ----------
         name
-            Of the reference.
+            The name of the reference.
         value
             The model itself or one below it, or None to unset it.
 
@@ -324,7 +324,7 @@ class Model(Layer):
         Returns
         -------
         Model
-            Itself.
+            This model.
 
         Raises
         ------
@@ -365,7 +365,7 @@ class Model(Layer):
                 )
 
     def get_gradients(self) -> dict[Key, tuple[Array, Array]]:
-        """The parameters of all layers that have gradients, with their gradients.
+        """Return the parameters that have gradients, with their gradients, of all layers.
 
         Returns
         -------
@@ -390,11 +390,11 @@ class Model(Layer):
         Parameters
         ----------
         params
-            {(model id, name): array}; those of other models are ignored.
+            {(model id, name): array}. Entries for other models are ignored.
 
         Returns
         -------
-        A context, which gives nothing.
+        A context manager.
 
         Examples
         --------
@@ -428,7 +428,7 @@ class Model(Layer):
         Raises
         ------
         ValueError
-            The order has another name.
+            `order` is none of these.
 
         Examples
         --------
@@ -476,7 +476,7 @@ class Model(Layer):
             child._refs = {name: ref if ref in tree else None for name, ref in child._refs.items()}
 
     def replace_node(self, old: Model, new: Model) -> bool:
-        """Replace a model by another, wherever it is among the layers.
+        """Replace a model with another everywhere in the tree.
 
         Parameters
         ----------
@@ -571,7 +571,7 @@ class Model(Layer):
 
         Returns
         -------
-        A context, which gives nothing.
+        A context manager.
 
         Examples
         --------
@@ -638,7 +638,7 @@ def _operator(name: str, symbol: str) -> Callable[[Model, Any], Any]:
     return method
 
 
-# Of each table: the word, what an example needs, its name and value; what is raised where there is no value.
+# For each table: its word, the setup, name and value of its example, and the error for an unset value.
 _TABLES = {
     "dim": ("dimension", "model = vl.thinc.Linear(2, 3)", "nO", "2", ValueError),
     "param": (
@@ -690,19 +690,23 @@ def _readers(table: str) -> Iterator[Callable[..., Any]]:
 
     texts = {
         has: (
-            f"Whether there is a {word} of this name.",
-            "True; None if it has no value yet; False.",
+            f"Whether the model has a {word} of this name.",
+            "True if it has a value, None if its value is unset, False if there is none.",
             "True",
         ),
-        get: (f"The {word} of this name.", "Its value.", repr_text),
-        maybe_get: (f"The {word} of this name, or None.", "Its value; None where it has none.", repr_text),
+        get: (f"Return the {word} of this name.", "Its value.", repr_text),
+        maybe_get: (
+            f"Return the {word} of this name, or None.",
+            "Its value, or None if it has none.",
+            repr_text,
+        ),
     }
     raises = f"""
         Raises
         ------
         KeyError
-            There is none of this name{" that has a value." if unset is KeyError else "."}
-        """ + ("" if unset is KeyError else "ValueError\n            It has no value yet.\n        ")
+            The model has no {word} of this name{", or its value is unset." if unset is KeyError else "."}
+        """ + ("" if unset is KeyError else "ValueError\n            Its value is unset.\n        ")
     for method, (summary, result, output) in texts.items():
         method.__name__ = f"{method.__name__}_{table}"
         method.__qualname__ = f"Model.{method.__name__}"
@@ -711,7 +715,7 @@ def _readers(table: str) -> Iterator[Callable[..., Any]]:
         Parameters
         ----------
         name
-            Of the {word}.
+            The name of the {word}.
 
         Returns
         -------

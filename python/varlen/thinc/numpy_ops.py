@@ -1,4 +1,4 @@
-"""The ops object for code of Thinc where nothing of Thinc is installed."""
+"""`NumpyOps`, for Thinc's code without thinc installed."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 class NumpyOps(CpuOps):
     """Thinc's `NumpyOps` without Thinc: its names, arguments, results and dtypes on the kernels of varlen.
 
-    It has the ops that make arrays, those on sequences, and what `LSTM`, `Linear` and `maxout` need.
-    `VarlenOps` has those of other layers too, and needs thinc.
+    It has the ops that make arrays, the ops on sequences, and those that `LSTM`, `Linear` and `maxout` need.
+    `VarlenOps` also has the ops of other layers; it needs thinc.
 
     Parameters
     ----------
     device_type, device_id, use_blis
-        As Thinc's `NumpyOps` takes them; kept, and of no effect.
+        Accepted as in Thinc's `NumpyOps`, and stored; they have no effect.
 
     Notes
     -----
-    As Thinc's `NumpyOps`. The page for those who come from Thinc lists what differs.
+    Like Thinc's `NumpyOps`. The manual's page "Coming from Thinc" lists the differences.
 
     Examples
     --------
@@ -107,11 +107,11 @@ class NumpyOps(CpuOps):
         Parameters
         ----------
         size
-            How many items a batch has, or such a number for each batch.
+            The number of items in a batch, or one number for each batch.
         sequence
             Ragged, Padded, Pairs, an array, a list or a tuple; batches are of the same kind.
         shuffle
-            Items in another order each time; NumPy's global state says which.
+            Whether to shuffle the items, with NumPy's global random state.
         buffer
             The number of batches to make before the first one is returned.
 
@@ -123,11 +123,11 @@ class NumpyOps(CpuOps):
         Raises
         ------
         ValueError
-            A sequence without a length; a size below 1; sizes that end before the items do.
+            The sequence has no length, a size is below 1, or the sizes end before the items do.
 
         Notes
         -----
-        As Thinc's `Ops.minibatch`. `varlen.ops.minibatch` takes a seed.
+        Like Thinc's `Ops.minibatch`. `varlen.ops.minibatch` takes a seed.
 
         Examples
         --------
@@ -151,23 +151,23 @@ class NumpyOps(CpuOps):
         size
             As in `minibatch`.
         sequence, *others
-            Ragged, Padded, Pairs, arrays, lists or tuples, all with as many items.
+            Ragged, Padded, Pairs, arrays, lists or tuples, all with the same number of items.
         shuffle, buffer
             As in `minibatch`.
 
         Returns
         -------
         SizedGenerator
-            Of lists with a batch of each.
+            It yields lists with a batch of each sequence.
 
         Raises
         ------
         ValueError
-            As in `minibatch`; other numbers of items.
+            As in `minibatch`, or the sequences differ in their number of items.
 
         Notes
         -----
-        As Thinc's `Ops.multibatch`. `varlen.ops.multibatch` takes a seed.
+        Like Thinc's `Ops.multibatch`. `varlen.ops.multibatch` takes a seed.
 
         Examples
         --------
@@ -183,7 +183,7 @@ class NumpyOps(CpuOps):
         Parameters
         ----------
         data
-            An array of NumPy.
+            A NumPy array.
         byte_order
             "<", ">" or "=", as `dtype.newbyteorder` takes it; None leaves it as it is.
 
@@ -195,11 +195,11 @@ class NumpyOps(CpuOps):
         Raises
         ------
         ValueError
-            It is no array of NumPy.
+            `data` is not a NumPy array.
 
         Notes
         -----
-        As Thinc's `Ops.to_numpy`.
+        Like Thinc's `Ops.to_numpy`.
 
         Examples
         --------
@@ -223,7 +223,7 @@ class NumpyOps(CpuOps):
         out
             (n, m), filled and returned.
         trans1, trans2
-            Whether x, or y, is turned first.
+            Whether to transpose x, or y, first.
 
         Returns
         -------
@@ -232,11 +232,11 @@ class NumpyOps(CpuOps):
         Raises
         ------
         ValueError
-            An array that has not two axes; shapes that do not fit.
+            An array does not have two axes, or the shapes do not fit.
 
         Notes
         -----
-        As Thinc's `NumpyOps.gemm`, which takes float32 alone, unless it is made with `use_blis=False`.
+        Like Thinc's `NumpyOps.gemm`, which takes only float32 unless its ops are made with `use_blis=False`.
 
         Examples
         --------
@@ -264,7 +264,7 @@ class NumpyOps(CpuOps):
         return result
 
     def affine(self, X: Array, W: Array, b: Array) -> Array:
-        """Rows times weights, and a bias: `X @ W.T + b`.
+        """Multiply rows by weights and add a bias: `X @ W.T + b`.
 
         Parameters
         ----------
@@ -278,11 +278,11 @@ class NumpyOps(CpuOps):
         Raises
         ------
         ValueError
-            Shapes that do not fit.
+            The shapes do not fit.
 
         Notes
         -----
-        As Thinc's `Ops.affine`.
+        Like Thinc's `Ops.affine`.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class NumpyOps(CpuOps):
         X
             (n, width) of any dtype.
         reps
-            How many times.
+            The number of repetitions.
 
         Returns
         -------
@@ -314,7 +314,7 @@ class NumpyOps(CpuOps):
 
         Notes
         -----
-        As Thinc's `Ops.tile`.
+        Like Thinc's `Ops.tile`.
 
         Examples
         --------
@@ -333,7 +333,7 @@ class NumpyOps(CpuOps):
         which
             (n, nO) the pieces that `maxout` gave.
         P
-            How many pieces there were.
+            The number of pieces.
 
         Returns
         -------
@@ -342,11 +342,11 @@ class NumpyOps(CpuOps):
         Raises
         ------
         IndexError
-            A piece that is not there.
+            `which` names a piece that does not exist.
 
         Notes
         -----
-        As Thinc's `NumpyOps.backprop_maxout`, which does not look at `which`.
+        Like Thinc's `NumpyOps.backprop_maxout`, which does not check `which`.
 
         Examples
         --------
@@ -371,11 +371,11 @@ class NumpyOps(CpuOps):
         Returns
         -------
         Ragged
-            Of `varlen.thinc`, and of one level.
+            A Ragged of `varlen.thinc` with one level.
 
         Notes
         -----
-        Thinc's page on sequences names `Ops.list2ragged`, which its ops do not have: there it is a layer.
+        Thinc's page on sequences names `Ops.list2ragged`, but Thinc has it only as a layer.
 
         Examples
         --------
@@ -392,7 +392,7 @@ class NumpyOps(CpuOps):
         Parameters
         ----------
         ragged
-            Of one level.
+            A Ragged of one level.
 
         Returns
         -------
@@ -400,7 +400,7 @@ class NumpyOps(CpuOps):
 
         Notes
         -----
-        Thinc's page on sequences names `Ops.ragged2list`, which its ops do not have: there it is a layer.
+        Thinc's page on sequences names `Ops.ragged2list`, but Thinc has it only as a layer.
 
         Examples
         --------

@@ -26,15 +26,15 @@ _undo: list[Callable[[], None]] = []
 def install() -> Callable[[], None]:
     """Make VarlenOps the default of this process on the CPU, VarlenCupyOps on GPUs, until `uninstall`.
 
-    From then on `get_ops("cpu")`, `get_ops("numpy")`, `require_cpu`, `get_array_ops`, `Model.to_cpu`, new
-    threads, and this thread if it computes with NumpyOps, all take VarlenOps; so do the instances of NumpyOps
-    that modules keep for themselves. `get_ops("cupy")`, `require_gpu`, `prefer_gpu`, those of spaCy too, and
-    `Model.to_gpu` take VarlenCupyOps. Models that were made before keep the ops that they were made with.
-    Once more does no harm: modules imported meanwhile are seen to.
+    From then on `get_ops("cpu")`, `get_ops("numpy")`, `require_cpu`, `get_array_ops`, `Model.to_cpu` and new
+    threads use VarlenOps, and so does this thread if it uses NumpyOps. Instances of NumpyOps that modules
+    hold become VarlenOps. `get_ops("cupy")`, `require_gpu`, `prefer_gpu` (also spaCy's) and `Model.to_gpu`
+    use VarlenCupyOps. Existing models keep their ops. Call it again to patch modules that were imported
+    since.
 
     Returns
     -------
-    `uninstall`, to be called without arguments.
+    The function `uninstall`.
 
     Raises
     ------

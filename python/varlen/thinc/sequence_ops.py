@@ -1,4 +1,4 @@
-"""Thinc's ops on sequences, by the verbs of a backend: what the ops for the CPU and for CUDA share."""
+"""Thinc's ops on sequences, which the ops for the CPU and for CUDA share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _one(rows: int) -> Level:
 class Ops(DeclaredOps):
     """Thinc's ops on sequences, which the ops classes of `varlen.thinc` share.
 
-    `NumpyOps` needs nothing else. `VarlenOps` and `VarlenCupyOps` have one of Thinc's own classes behind it.
+    `NumpyOps` needs no thinc. `VarlenOps` and `VarlenCupyOps` also inherit from Thinc's own classes.
 
     Examples
     --------
@@ -76,19 +76,19 @@ class Ops(DeclaredOps):
         X
             Arrays of any lengths that agree in all other axes; None for no array.
         dtype
-            Of the result; None for that of the arrays.
+            The dtype of the result; None for that of the arrays.
         pad
-            How many rows of zeros stand before each array that has rows, and after the last.
+            The number of zero rows before each array that has rows, and after the last.
         ndim_if_empty
-            How many axes the result has where there is no array.
+            The number of axes of the result if there is no array.
 
         Returns
         -------
-        (total, ...) the rows of all arrays; float32 where there is no array and no dtype.
+        (total, ...) the rows of all arrays; float32 if there is neither an array nor a dtype.
 
         Notes
         -----
-        NumpyOps' `flatten`, but faster.
+        Like NumpyOps' `flatten`, but faster.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Ops(DeclaredOps):
         lengths
             (n,) integers: the length of each sequence.
         pad
-            As it was given to `flatten`.
+            The `pad` that `flatten` got.
 
         Returns
         -------
@@ -124,13 +124,13 @@ class Ops(DeclaredOps):
         Raises
         ------
         IndexError
-            Lengths that do not add up to the rows, those of zeros included.
+            The lengths and the padding do not add up to the rows.
         ValueError
             A length is below 0.
 
         Notes
         -----
-        As NumpyOps' `unflatten`, which cuts without checking the sum.
+        Like NumpyOps' `unflatten`, which does not check the sum.
 
         Examples
         --------
@@ -164,11 +164,11 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            No array, arrays that differ, a `round_to` below 1.
+            There is no array, the arrays differ, or `round_to` is below 1.
 
         Notes
         -----
-        NumpyOps' `pad`, but faster.
+        Like NumpyOps' `pad`, but faster.
 
         Examples
         --------
@@ -201,9 +201,9 @@ class Ops(DeclaredOps):
         Parameters
         ----------
         padded
-            (n, longest, ...) one row of slots for each array.
+            (n, longest, ...): the result of `pad`.
         lengths
-            The lengths of the arrays, as many as are wanted from the first on.
+            The lengths of the arrays. Fewer than n lengths give only the first arrays.
 
         Returns
         -------
@@ -212,13 +212,13 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            A length that is below 0 or over the longest.
+            A length is below 0 or above the longest.
         IndexError
-            More lengths than sequences.
+            There are more lengths than sequences.
 
         Notes
         -----
-        NumpyOps' `unpad`, but faster.
+        Like NumpyOps' `unpad`, but faster.
 
         Examples
         --------
@@ -238,12 +238,12 @@ class Ops(DeclaredOps):
         Returns
         -------
         Padded
-            Of `varlen.thinc`; Thinc's own where the ops are Thinc's. Its data is (longest, n, width) and
-            never shares memory with the arrays; the other fields are int32.
+            A `Padded` of `varlen.thinc`, or of Thinc if the ops need thinc. Its data is (longest, n, width)
+            and never shares memory with the arrays; the other fields are int32.
 
         Notes
         -----
-        NumpyOps' `list2padded`, but faster; arrays of equal length come in the same order.
+        Like NumpyOps' `list2padded`, with the same order of equal lengths, but faster.
 
         Examples
         --------
@@ -268,11 +268,11 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            Fields that do not fit each other.
+            The fields do not fit each other.
 
         Notes
         -----
-        NumpyOps' `padded2list`, but faster.
+        Like NumpyOps' `padded2list`, but faster.
 
         Examples
         --------
@@ -292,9 +292,9 @@ class Ops(DeclaredOps):
         seq
             (total, width) float32 or float64: all rows, end to end.
         nW
-            How many neighbours stand on either side.
+            The number of neighbours on either side.
         lengths
-            (n,) integers: how many rows each sequence has; None for one sequence of all rows.
+            (n,) integers: the length of each sequence; None for one sequence of all rows.
 
         Returns
         -------
@@ -303,13 +303,13 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            An array that has not two axes; a length below 0.
+            The array does not have two axes, or a length is below 0.
         IndexError
             The lengths do not add up to the rows.
 
         Notes
         -----
-        NumpyOps' `seq2col`, but faster.
+        Like NumpyOps' `seq2col`, but faster.
 
         Examples
         --------
@@ -323,16 +323,16 @@ class Ops(DeclaredOps):
         return self._verbs.seq2col(seq, level, nW, nW)[0]  # type: ignore[no-any-return]
 
     def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Ints | None = None) -> Array:
-        """The gradient of `seq2col`: each row sums the gradients of its places.
+        """The gradient of `seq2col`: each row sums the gradients of its copies.
 
         Parameters
         ----------
         dY
             (total, (2 * nW + 1) * width) the gradient of the result.
         nW
-            How many neighbours stood on either side.
+            The number of neighbours on either side.
         lengths
-            (n,) integers: how many rows each sequence has; None for one sequence of all rows.
+            (n,) integers: the length of each sequence; None for one sequence of all rows.
 
         Returns
         -------
@@ -341,13 +341,14 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            An array that has not two axes, or whose width does not divide into the places; a length below 0.
+            The array does not have two axes, its width is not a multiple of 2 * nW + 1, or a length is below
+            0.
         IndexError
             The lengths do not add up to the rows.
 
         Notes
         -----
-        NumpyOps' `backprop_seq2col`, but faster.
+        Like NumpyOps' `backprop_seq2col`, but faster.
 
         Examples
         --------
@@ -383,7 +384,7 @@ class Ops(DeclaredOps):
 
         Notes
         -----
-        NumpyOps' `reduce_first`, but faster.
+        Like NumpyOps' `reduce_first`, but faster.
 
         Examples
         --------
@@ -399,7 +400,7 @@ class Ops(DeclaredOps):
         ).copy()
 
     def reduce_last(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
-        """The last row of each sequence, and its number.
+        """The last row of each sequence, and its index.
 
         Parameters
         ----------
@@ -410,7 +411,7 @@ class Ops(DeclaredOps):
 
         Returns
         -------
-        (n, width) of the dtype of X, and (n,) int64: which rows these are.
+        (n, width) of the dtype of X, and (n,) int64, the indices of these rows.
 
         Raises
         ------
@@ -421,7 +422,7 @@ class Ops(DeclaredOps):
 
         Notes
         -----
-        NumpyOps' `reduce_last`, but faster.
+        Like NumpyOps' `reduce_last`, but faster.
 
         Examples
         --------
@@ -445,7 +446,7 @@ class Ops(DeclaredOps):
         d_firsts
             (n, width) the gradient of the first rows.
         starts_ends
-            (n + 1,) integers that `reduce_first` gave.
+            (n + 1,) integers that `reduce_first` returned.
 
         Returns
         -------
@@ -454,11 +455,11 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            `starts_ends` that decrease, do not begin with 0, are one number alone, or do not fit the rows.
+            `starts_ends` decrease, do not begin with 0, hold only one number, or do not fit the rows.
 
         Notes
         -----
-        NumpyOps' `backprop_reduce_first`, but faster.
+        Like NumpyOps' `backprop_reduce_first`, but faster.
 
         Examples
         --------
@@ -483,7 +484,7 @@ class Ops(DeclaredOps):
         d_lasts
             (n, width) the gradient of the last rows.
         lasts
-            (n,) integers that `reduce_last` gave.
+            (n,) integers that `reduce_last` returned.
 
         Returns
         -------
@@ -492,11 +493,11 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            `lasts` that decrease or do not fit the rows.
+            `lasts` decrease or do not fit the rows.
 
         Notes
         -----
-        NumpyOps' `backprop_reduce_last`, but faster.
+        Like NumpyOps' `backprop_reduce_last`, but faster.
 
         Examples
         --------
@@ -521,7 +522,7 @@ class Ops(DeclaredOps):
         lengths
             (n,) integers: the length of each sequence.
         inplace, axis
-            Taken for Thinc's sake, and ignored, as NumpyOps ignores them.
+            Accepted for compatibility, and ignored, as in NumpyOps.
 
         Returns
         -------
@@ -530,7 +531,7 @@ class Ops(DeclaredOps):
         Raises
         ------
         NotImplementedError
-            More than two axes.
+            `Xs` has more than two axes.
         ValueError
             A length is below 0.
         IndexError
@@ -538,7 +539,7 @@ class Ops(DeclaredOps):
 
         Notes
         -----
-        As NumpyOps' `softmax_sequences`, but the maximum is subtracted, where Thinc clips to 20.
+        Like NumpyOps' `softmax_sequences`, but this subtracts the maximum; Thinc clips to 20.
 
         Examples
         --------
@@ -552,22 +553,22 @@ class Ops(DeclaredOps):
         return self._verbs.softmax(Xs, level_of(lengths, len(Xs)), False, 1.0)  # type: ignore[no-any-return]
 
     def ngrams(self, n: int, keys: Array) -> Array:
-        """A hash of every n consecutive keys.
+        """Hash every n consecutive keys.
 
         Parameters
         ----------
         n
-            How many keys go into a hash.
+            The number of keys in a hash.
         keys
             (total,) uint64.
 
         Returns
         -------
-        (total - n + 1,) uint64; (0,) where there are fewer keys, or n is below 1.
+        (total - n + 1,) uint64; (0,) if there are fewer keys, or n is below 1.
 
         Notes
         -----
-        NumpyOps' `ngrams`, but faster: MurmurHash64A.
+        Like NumpyOps' `ngrams`, but faster. The hash is MurmurHash64A.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The containers as Thinc's code uses them, and ways from Thinc's own and to them."""
+"""The containers with Thinc's members, and conversions from and to Thinc's own."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ T = TypeVar("T")
 class Ragged(types.Ragged[ArrayT]):
     """A `varlen.Ragged` with the members and indexing of Thinc's.
 
-    It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Three things differ. An
-    int as index gives a Ragged of one sequence that shares memory, and so does iterating, where
-    `varlen.Ragged` gives the sequence itself (`r.row(i)` here). Tuples address rows inside sequences in both.
-    `lengths` and `starts_ends` are int32.
+    It is a subclass with the same constructor, and works wherever a `varlen.Ragged` does. Indexing with an
+    int, and iterating, give a Ragged of one sequence that shares memory; `varlen.Ragged` gives the sequence
+    itself (`r.row(i)` here). Tuples index rows inside sequences in both. `lengths` and `starts_ends` are
+    int32.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Ragged(types.Ragged[ArrayT]):
     def lengths(self) -> Int32s:  # type: ignore[override]
         """The lengths of the outermost level: int32 (n,), read-only. As int64: `levels[0].lengths`.
 
-        OverflowError where int32 cannot count the rows of one.
+        Raises OverflowError if a length does not fit int32.
         """
         return self._levels[0].lengths32
 
@@ -124,7 +124,7 @@ class Ragged(types.Ragged[ArrayT]):
     def starts_ends(self) -> Int32s:
         """The offsets of the outermost level: int32 (n + 1,), read-only. As int64: `offsets`.
 
-        OverflowError where int32 cannot count the rows.
+        Raises OverflowError if an offset does not fit int32.
         """
         return self._levels[0].offsets32
 
@@ -139,7 +139,7 @@ class Ragged(types.Ragged[ArrayT]):
 
     @classmethod
     def from_thinc(cls, ragged: thinc.types.Ragged) -> Self:
-        """Convert Thinc's `Ragged`, or any object with its `dataXd` and `lengths`.
+        """Convert Thinc's `Ragged`, or any object that has `dataXd` and `lengths`.
 
         Parameters
         ----------
@@ -153,9 +153,9 @@ class Ragged(types.Ragged[ArrayT]):
         Raises
         ------
         TypeError
-            It lacks one of them.
+            The object lacks one of these attributes.
         ValueError
-            Its lengths are negative, or do not add up to its rows, which Thinc does not check.
+            The lengths are negative or do not add up to the rows. Thinc does not check this.
 
         Examples
         --------
@@ -173,14 +173,14 @@ class Ragged(types.Ragged[ArrayT]):
         Returns
         -------
         thinc.types.Ragged
-            It shares the values; its lengths, int32 (n,), are its own.
+            It shares the values; its lengths, int32 (n,), are a copy.
 
         Raises
         ------
         ModuleNotFoundError
             Thinc is not installed.
         ValueError
-            More than one level.
+            The Ragged has more than one level.
 
         Examples
         --------
@@ -245,9 +245,9 @@ class Padded(types.Padded[ArrayT]):
         Raises
         ------
         TypeError
-            It lacks one of them.
+            The object lacks one of these attributes.
         ValueError
-            Fields that do not fit each other, which Thinc does not check.
+            The fields do not fit each other. Thinc does not check this.
 
         Examples
         --------
@@ -264,7 +264,7 @@ class Padded(types.Padded[ArrayT]):
         Returns
         -------
         thinc.types.Padded
-            It shares the data; its three small arrays, int32, are its own.
+            It shares the data; its three int32 arrays are copies.
 
         Raises
         ------
@@ -289,7 +289,7 @@ class Pairs(types.Pairs[T]):
     Parameters
     ----------
     one, two
-        Two batches with as many items each, as `varlen.Pairs` takes them.
+        Two batches with the same number of items, as in `varlen.Pairs`.
 
     Examples
     --------
@@ -307,16 +307,16 @@ class Pairs(types.Pairs[T]):
         Parameters
         ----------
         pairs
-            Two batches; a container of Thinc among them is converted too.
+            Two batches. Thinc's containers among them are converted too.
 
         Returns
         -------
-        Pairs of this class; they share what is in them.
+        Pairs of this class, which share the contents.
 
         Raises
         ------
         TypeError
-            It lacks one of them.
+            The object lacks one of these attributes.
 
         Examples
         --------
@@ -333,7 +333,7 @@ class Pairs(types.Pairs[T]):
         Returns
         -------
         thinc.types.Pairs
-            It shares what is in it; a Ragged or Padded is converted too.
+            It shares the contents. A Ragged or Padded is converted too.
 
         Raises
         ------
@@ -360,7 +360,7 @@ def from_thinc(x: T) -> Ragged[Any] | Padded[Any] | Pairs[Any] | T:
     Parameters
     ----------
     x
-        A Thinc `Ragged`, `Padded` or `Pairs`, or what has the fields of one.
+        Thinc's `Ragged`, `Padded` or `Pairs`, or an object with the fields of one.
 
     Returns
     -------
@@ -369,7 +369,7 @@ def from_thinc(x: T) -> Ragged[Any] | Padded[Any] | Pairs[Any] | T:
     Raises
     ------
     ValueError
-        Fields that do not fit each other, which Thinc does not check.
+        The fields do not fit each other. Thinc does not check this.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def to_thinc(x: T) -> thinc.types.Ragged | thinc.types.Padded | thinc.types.Pair
     ValueError
         A Ragged of more than one level.
     TypeError
-        A tensor that needs gradients.
+        A tensor needs gradients.
 
     Examples
     --------

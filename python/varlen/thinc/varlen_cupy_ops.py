@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 @adopt_methods
 @registry.ops("VarlenCupyOps")
 class VarlenCupyOps(Ops, CupyOps):  # type: ignore[misc]
-    """CupyOps whose sequence ops are varlen's kernels.
+    """CupyOps with varlen's kernels for sequence ops.
 
-    `use_ops("varlen-cuda")` selects it, `varlen.thinc.install()` makes it what `require_gpu` and
-    `spacy.prefer_gpu` choose. Arrays are CuPy's, in memory of its allocator (of torch, where
-    `set_gpu_allocator` says so) and on its current stream. What it does not say otherwise is as in CupyOps.
-    Lengths come to the host once a call, to be checked; nothing else waits for the device. Indices are not
-    looked at: one that names no row counts as a row of zeros, and adds to nothing.
+    `use_ops("varlen-cuda")` selects it; after `varlen.thinc.install()`, `require_gpu` and `spacy.prefer_gpu`
+    choose it. Arrays are CuPy's: they use its allocator (torch's, if `set_gpu_allocator` chose that) and its
+    current stream. Unless documented otherwise, it behaves like CupyOps. Each call copies lengths to the host
+    to check them; nothing else waits for the device. Indices are not checked: one that names no row reads a
+    row of zeros, and adds to nothing.
 
     Parameters
     ----------
     device_type, device_id, **kwargs
-        As CupyOps takes them.
+        As in CupyOps.
 
     Examples
     --------
@@ -53,15 +53,16 @@ class VarlenCupyOps(Ops, CupyOps):  # type: ignore[misc]
         Parameters
         ----------
         table
-            (rows, ...) numbers, which are changed.
+            (rows, ...) numbers, changed in place.
         indices
-            Integers of any shape; those below 0 count from the end, as with CupyOps.
+            Integers of any shape; negative ones count from the end, as in CupyOps.
         values
-            The shape of indices and then that of a row, or what broadcasts to it; cast to the dtype of table.
+            The shape of `indices` followed by that of a table row, or one that broadcasts to it. Values are
+            cast to the dtype of `table`.
 
         Notes
         -----
-        As CupyOps' `scatter_add`, whose atomics add in any order.
+        Like CupyOps' `scatter_add`, whose atomics add in any order.
 
         Examples
         --------

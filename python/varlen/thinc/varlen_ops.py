@@ -13,17 +13,17 @@ from varlen.thinc.cpu_ops import CpuOps
 @adopt_methods
 @registry.ops("VarlenOps")
 class VarlenOps(CpuOps, NumpyOps):  # type: ignore[misc]
-    """NumpyOps whose sequence ops, and maxout, are varlen's kernels.
+    """NumpyOps with varlen's kernels for sequence ops and maxout.
 
-    `use_ops("varlen")` selects it, `varlen.thinc.install()` makes it the default on the CPU. What it does not
-    say otherwise is as in NumpyOps: results, dtypes, orders of ties, texts of errors, float64 that stays.
-    Large results lie in recycled memory; work from 2 MB on is shared between threads, and its bits
-    are the same for any number of them.
+    `use_ops("varlen")` selects it; `varlen.thinc.install()` makes it the default on the CPU. Unless
+    documented otherwise, it behaves like NumpyOps: results, dtypes (float64 stays), order of ties, texts of
+    errors. Large results use recycled memory. Work from 2 MB on runs in several threads, with the same bits
+    for any number of them.
 
     Parameters
     ----------
     device_type, device_id, use_blis
-        As NumpyOps takes them. `use_blis=False` multiplies matrices with NumPy.
+        As in NumpyOps. `use_blis=False` multiplies matrices with NumPy.
 
     Examples
     --------
