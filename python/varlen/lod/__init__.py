@@ -1,7 +1,7 @@
 """Paddle's names for Paddle code: `LoDTensor`, its constructors, and the sequence ops.
 
-The ops are those of `varlen.sequence`: an import of `paddle.static.nn` or `paddle.fluid.layers` changes, the
-calls stay. What they make of arrays is a `LoDTensor`; a Ragged that is given keeps its class.
+The ops are those of `varlen.sequence`. Replace the import of `paddle.static.nn` or `paddle.fluid.layers`; the
+calls stay the same. Arrays give a `LoDTensor`; a Ragged keeps its class.
 """
 
 from __future__ import annotations

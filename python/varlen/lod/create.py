@@ -1,4 +1,4 @@
-"""LoDTensors of data and the lengths of its levels."""
+"""LoDTensors from data and the lengths of their levels."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from varlen.types import Ragged
 
 
 def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> LoDTensor[Any]:
-    """Make an LoDTensor from data and lengths, as Paddle's `create_lod_tensor`.
+    """Make an LoDTensor from data and lengths, like Paddle's `create_lod_tensor`.
 
     Parameters
     ----------
     data
         Rows laid end to end: an array or a tensor, which is shared, or a Ragged, whose levels are replaced.
-        Or nested lists, whose lengths must agree with `recursive_seq_lens`; a row is one number then, (total,
-        1).
+        Or nested lists, whose lengths must agree with `recursive_seq_lens`; the rows are then (total, 1).
     recursive_seq_lens
         A list of lengths for each level, outermost first.
     place
-        Accepted because Paddle has it, and ignored: the rows stay where they are.
+        Accepted for compatibility with Paddle, and ignored: the rows stay where they are.
 
     Returns
     -------
@@ -39,9 +38,10 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     Raises
     ------
     TypeError
-        Data of another kind.
+        The data are of another kind.
     ValueError
-        Lengths that do not fit each other, the rows, or the lists, where the first that differs is named.
+        The lengths do not fit each other, the rows or the lists. For lists the error names the first
+        difference.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def create_random_int_lodtensor(
     *,
     seed: int | None = None,
 ) -> LoDTensor[Any]:
-    """Random integers from low to high, both included, under levels.
+    """Make an LoDTensor of random integers from low to high, both included.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ def create_random_int_lodtensor(
     place
         Accepted for compatibility with Paddle, and ignored.
     low, high
-        The smallest and the largest integer that may come, within int64.
+        The smallest and the largest possible integer, within int64.
     seed
-        The same numbers for the same seed; others each time for None.
+        The same seed gives the same numbers; None gives new ones each time.
 
     Returns
     -------
@@ -102,11 +102,11 @@ def create_random_int_lodtensor(
     Raises
     ------
     ValueError
-        Levels that do not fit each other, sizes below 0, or a high below low.
+        The levels do not fit each other, a size is below 0, or high is below low.
 
     Notes
     -----
-    As Paddle's `create_random_int_lodtensor`.
+    Like Paddle's `create_random_int_lodtensor`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the sequence ops make of arrays, as LoDTensors."""
+"""Results of the sequence ops as LoDTensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LoDTensor: a Ragged in Paddle's words: lengths or offsets as nested lists, and starts without ends."""
+"""`LoDTensor`: a Ragged with Paddle's members, such as lengths and offsets as nested lists."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         TypeError
-            One list of lengths in place of a list of them.
+            The argument is one list of lengths instead of a list of lists.
         ValueError
-            No level, negative lengths, or levels that do not fit each other or the rows.
+            There is no level, a length is negative, or the levels do not fit each other or the rows.
 
         Examples
         --------
@@ -121,7 +121,8 @@ class LoDTensor(Ragged[ArrayT]):
             Rows laid end to end, (total, ...).
         lod
             A list of offsets for each level, outermost first: integers that start at 0 and never decrease.
-            Those of a level end at the number of sequences of the next one, the last at the number of rows.
+            The offsets of a level end at the number of sequences of the next level; the last ones end at the
+            number of rows.
 
         Returns
         -------
@@ -131,9 +132,9 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         TypeError
-            One list of offsets in place of a list of them.
+            The argument is one list of offsets instead of a list of lists.
         ValueError
-            No level, offsets that decrease or do not start at 0, or levels that do not fit.
+            There is no level, offsets decrease or do not start at 0, or levels do not fit.
 
         Examples
         --------
@@ -156,7 +157,7 @@ class LoDTensor(Ragged[ArrayT]):
         offsets
             One list or array for each level, outermost first; all end at the number of rows.
         empty
-            Rows do not say which of two neighbours holds the empty sequences that lie between them:
+            The neighbour that holds empty sequences between two others, which row offsets do not determine:
             "before" or "after". None refuses such offsets.
 
         Returns
@@ -167,7 +168,7 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         ValueError
-            As `from_lod`; a sequence that ends inside one of the next level, or next to an empty one.
+            As in `from_lod`, or a sequence ends inside one of the next level, or next to an empty one.
 
         Examples
         --------
@@ -193,8 +194,8 @@ class LoDTensor(Ragged[ArrayT]):
             its own, then for each of those, and so on. Every list starts at 0; a sequence without sequences
             has an empty one. Or a Ragged, as `seq_pos` gives it.
         dim
-            How many levels there are; by default as many as the lists reach, which leaves out innermost ones
-            where no sequence stands above them.
+            The number of levels; by default as many as the lists reach, which omits innermost levels that
+            have no sequence above them.
 
         Returns
         -------
@@ -204,9 +205,10 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         TypeError
-            Starts that are not integers.
+            The starts are not integers.
         ValueError
-            Starts that decrease, or lie beyond their sequence; too few lists, or too many: which is named.
+            Starts decrease or lie beyond their sequence, or there are too few or too many lists; the error
+            names the list.
 
         Examples
         --------
@@ -263,9 +265,10 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         TypeError
-            One list of lengths in place of a list of them.
+            The argument is one list of lengths instead of a list of lists.
         ValueError
-            No level, negative lengths, or levels that do not fit each other or the rows. Nothing is changed.
+            There is no level, a length is negative, or the levels do not fit each other or the rows. Nothing
+            is changed.
 
         Examples
         --------
@@ -287,7 +290,7 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         TypeError, ValueError
-            As `from_lod`. Nothing is changed.
+            As in `from_lod`. Nothing is changed.
 
         Examples
         --------
@@ -324,8 +327,8 @@ class LoDTensor(Ragged[ArrayT]):
         Returns
         -------
         LoDTensor
-            Of one level and int64: one list of starts for the outermost sequences, then one for each sequence
-            that holds others. `from_seq_pos` reads it.
+            One level of int64: a list of starts for the outermost sequences, then one for each sequence that
+            holds others. `from_seq_pos` reads it.
 
         Examples
         --------
@@ -336,7 +339,7 @@ class LoDTensor(Ragged[ArrayT]):
         return self._make(starts, (vectors,))
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
-        """Whether the levels fit the values, which fails only for resized tensors.
+        """Whether the levels fit the values. Only resized tensors may not fit.
 
         Returns
         -------
@@ -356,9 +359,9 @@ class LoDTensor(Ragged[ArrayT]):
         Parameters
         ----------
         level
-            Counted from the outermost, or, below 0, from the innermost.
+            The level, counted from the outermost; negative ones count from the innermost.
         begin, end
-            The first sequence, and the one behind the last. They may be equal.
+            The first sequence, and the one after the last. They may be equal.
 
         Returns
         -------
@@ -370,7 +373,7 @@ class LoDTensor(Ragged[ArrayT]):
         IndexError
             There is no such level, or `end` is beyond its sequences.
         ValueError
-            `begin` is below 0 or behind `end`.
+            `begin` is below 0 or after `end`.
 
         Examples
         --------
@@ -395,9 +398,9 @@ class LoDTensor(Ragged[ArrayT]):
         Parameters
         ----------
         level
-            Counted from the outermost, or, below 0, from the innermost.
+            The level, counted from the outermost; negative ones count from the innermost.
         begin, end
-            The first sequence, and the one behind the last. They may be equal.
+            The first sequence, and the one after the last. They may be equal.
 
         Returns
         -------
@@ -409,11 +412,11 @@ class LoDTensor(Ragged[ArrayT]):
         Raises
         ------
         IndexError, ValueError
-            As `slice_in_level`.
+            As in `slice_in_level`.
 
         Notes
         -----
-        As Paddle's `GetSubLoDAndAbsoluteOffset`, which takes the level after the LoD.
+        Like Paddle's `GetSubLoDAndAbsoluteOffset`, which takes the level after the LoD.
 
         Examples
         --------

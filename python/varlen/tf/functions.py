@@ -48,27 +48,27 @@ def constant(
     pylist
         Nested lists or tuples of numbers or strings, or lists of arrays.
     dtype
-        Of the values; by default what NumPy would give them: of strings the fixed width of the longest.
+        The dtype of the values, NumPy's choice by default. Strings get the fixed width of the longest.
     ragged_rank
-        How many levels; the lists below have to be equally long, and become axes of the rows. By default all
-        are levels that are not in inner_shape.
+        The number of levels. Deeper lists must be equally long; they become axes of the rows. By default all
+        lists become levels that are not in inner_shape.
     inner_shape
-        The shape of a row: as many of the innermost lists are equally long, and become axes.
+        The shape of a row. That many depths of the innermost lists must be equally long, and become axes.
     name, row_splits_dtype
         Ignored: names have no effect, and splits are int64.
 
     Returns
     -------
     RaggedTensor or numpy.ndarray
-        With a level for each depth of the lists; an array of one list, and where ragged_rank is 0.
+        A level for each depth of the lists. A flat list, or a ragged_rank of 0, gives an array.
 
     Raises
     ------
     TypeError
-        None or other objects among the numbers or strings.
+        The lists hold None or other objects besides numbers or strings.
     ValueError
-        Nesting of different depth; a ragged_rank beyond it; lists below ragged_rank of different
-        lengths, or of others than inner_shape says; a string that ends in NUL, which no fixed width keeps.
+        Lists nest to different depths, or less deeply than ragged_rank; lists below ragged_rank differ in
+        length from each other or from inner_shape; a string ends in NUL, which fixed-width text cannot keep.
 
     Examples
     --------
@@ -150,30 +150,30 @@ def boolean_mask(
     data: RowsT | Sequence[Any], mask: SequencesLike, name: str | None = None
 ) -> RowsT | RaggedTensor[RowsT]: ...
 def boolean_mask(data: SequencesLike, mask: SequencesLike, name: str | None = None) -> Rows:
-    """Keep what a mask marks, as `tf.ragged.boolean_mask`: sequences keep their place.
+    """Keep what a mask selects, like `tf.ragged.boolean_mask`.
 
     Parameters
     ----------
     data
         A Ragged, or an array or a tensor of any dtype.
     mask
-        Bools: an array over the sequences, or a Ragged that nests as the outer levels of data do. For an
-        array (m0, m1, ..., ...) bools (m0, m1, ...).
+        Bools: an array over the sequences, or a Ragged that nests like the outer levels of data. Data of
+        shape (m0, m1, ..., ...) take bools of shape (m0, m1, ...).
     name
         Ignored.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        Of the class of data. Of an array the rows that a mask of one axis keeps, and a RaggedTensor where the
-        mask has more axes: one level for each axis but the first.
+        The class of data. For an array, a mask of one axis gives the rows that it keeps; a mask of more axes
+        gives a RaggedTensor with one level for each axis but the first.
 
     Raises
     ------
     TypeError
-        A mask of another dtype.
+        The mask has another dtype.
     ValueError
-        A mask that nests differently, or has another shape.
+        The mask nests differently, or has another shape.
 
     Examples
     --------
@@ -210,27 +210,27 @@ def _nested(values: Any, axes: int) -> RaggedTensor[Any]:
 
 
 def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragged[Any]:
-    """Stack along a new axis, as `tf.ragged.stack`.
+    """Stack along a new axis, like `tf.ragged.stack`.
 
     Parameters
     ----------
     values
-        At least one Ragged, array or tensor; all with as many axes. What is no Ragged becomes one, with
-        as many levels as the others have, or as `axis` and sizes that differ need.
+        At least one Ragged, array or tensor, all with the same number of axes. Arrays become Raggeds, with as
+        many levels as the others have, or as `axis` and differing sizes need.
     axis
-        Where the new axis stands in the result.
+        The position of the new axis in the result.
     name
         Ignored.
 
     Returns
     -------
     Ragged
-        Of the class of the first; a RaggedTensor of arrays.
+        The class of the first; a RaggedTensor for arrays.
 
     Raises
     ------
     TypeError, ValueError
-        Nothing to stack, no such axis, or parts that do not fit; the part is named.
+        There is nothing to stack, no such axis, or a part that does not fit; the error names the part.
 
     Examples
     --------
@@ -275,16 +275,16 @@ def _stack(values: list[Any], axis: int) -> Ragged[Any]:
 def stack_dynamic_partitions(
     data: SequencesLike, partitions: SequencesLike, num_partitions: int, name: str | None = None
 ) -> RaggedTensor[Any]:
-    """Group rows by partition, in their order; as `tf.ragged.stack_dynamic_partitions`.
+    """Group rows by partition, in their order, like `tf.ragged.stack_dynamic_partitions`.
 
     Parameters
     ----------
     data
         An array or a tensor (n, ...), or a Ragged of n sequences.
     partitions
-        (n,) integers from 0 below num_partitions.
+        (n,) integers from 0 to num_partitions - 1.
     num_partitions
-        How many sequences the result has.
+        The number of sequences in the result.
     name
         Ignored.
 
@@ -296,9 +296,9 @@ def stack_dynamic_partitions(
     Raises
     ------
     TypeError
-        Partitions that are not integers.
+        The partitions are not integers.
     ValueError
-        Another number of them than rows, or one out of range; the row is named.
+        The number of partitions is not that of the rows, or one is out of range; the error names the row.
 
     Examples
     --------
@@ -325,24 +325,24 @@ def stack_dynamic_partitions(
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
-    """Apply a function to the flat values, under the same levels; as `tf.ragged.map_flat_values`.
+    """Apply a function to the flat values and keep the levels, like `tf.ragged.map_flat_values`.
 
     Parameters
     ----------
     op
-        Gives as many rows as it sees.
+        A function that returns as many rows as it gets.
     *args, **kwargs
-        Its arguments. A Ragged among them is replaced by its values; all of them nest alike.
+        Its arguments. The values replace each Ragged among them; all Raggeds must nest alike.
 
     Returns
     -------
     Ragged or object
-        Of the class of the first Ragged; what `op` gives where there is none.
+        The class of the first Ragged; without a Ragged, the result of `op`.
 
     Raises
     ------
     ValueError
-        Ragged arguments that nest differently, or a result of another number of rows.
+        Ragged arguments nest differently, or the result has another number of rows.
 
     Examples
     --------
@@ -371,14 +371,14 @@ def range(
     name: str | None = None,
     row_splits_dtype: DTypes | None = None,
 ) -> RaggedTensor[Any]:
-    """Make sequences of integers, each from its start up to its limit; as `tf.ragged.range`.
+    """Make sequences of integers, each from its start up to its limit, like `tf.ragged.range`.
 
     Parameters
     ----------
     starts, limits, deltas
-        (n,) integers, or one for all. With starts alone they are the limits, and every sequence starts at 0.
+        (n,) integers, or one for all. `starts` alone gives the limits, and every sequence starts at 0.
     dtype
-        Of the numbers, NumPy's; int64 by default.
+        NumPy's dtype of the numbers; int64 by default.
     name, row_splits_dtype
         Ignored: names have no effect, and splits are int64.
 
@@ -390,9 +390,9 @@ def range(
     Raises
     ------
     ValueError
-        A delta of 0; numbers of different shapes.
+        A delta is 0, or the arguments differ in shape.
     OverflowError
-        More numbers than memory holds.
+        There are more numbers than memory holds.
 
     Examples
     --------
@@ -428,7 +428,7 @@ def range(
 def row_splits_to_segment_ids(
     splits: ArrayLike, name: str | None = None, out_type: DTypes | None = None
 ) -> Ints:
-    """Convert offsets to the sequence of each row.
+    """Convert offsets to the sequence id of each row.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ def row_splits_to_segment_ids(
     Raises
     ------
     ValueError
-        Offsets that decrease or do not start at 0.
+        The offsets decrease or do not start at 0.
 
     Examples
     --------
@@ -461,14 +461,14 @@ def segment_ids_to_row_splits(
     out_type: DTypes | None = None,
     name: str | None = None,
 ) -> Ints:
-    """Convert the sequence of each row to offsets.
+    """Convert the sequence id of each row to offsets.
 
     Parameters
     ----------
     segment_ids
         (total,) integers that never decrease.
     num_segments
-        How many sequences; by default the last id + 1.
+        The number of sequences; by default the last id + 1.
     out_type, name
         Ignored: splits are int64.
 
@@ -480,7 +480,7 @@ def segment_ids_to_row_splits(
     Raises
     ------
     ValueError
-        Ids that decrease, are below 0 or beyond num_segments.
+        Ids decrease, are below 0 or are not below num_segments.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""TensorFlow's ways to say where rows begin and end: constructors of a Ragged, and views of its levels."""
+"""TensorFlow's row partitions: constructors of a Ragged, and views of its levels."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
     """The row partitions of a `RaggedTensor`: its levels, under TensorFlow's names.
 
     A constructor takes values, or a Ragged, whose sequences become the rows of a new outermost level. Members
-    without `nested` in their names speak of the outermost level; `nested_...` of all, outermost first. Arrays
-    are int64 and read-only, also where values are tensors.
+    named `nested_...` describe all levels, outermost first; the others describe the outermost level. Arrays
+    are int64 and read-only, even if values are tensors.
 
     Examples
     --------
@@ -71,11 +71,11 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Raises
         ------
         ValueError
-            Starts that decrease, do not begin at 0, or lie beyond the items.
+            Starts decrease, do not begin at 0, or lie beyond the items.
 
         Notes
         -----
-        As `tf.RaggedTensor.from_row_starts`.
+        Like `tf.RaggedTensor.from_row_starts`.
 
         Examples
         --------
@@ -121,9 +121,9 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         values
             As in `from_row_splits`.
         uniform_row_length
-            How many items each row has, 0 or more.
+            The number of items in each row, 0 or more.
         nrows
-            How many rows; by default as many as the items make, none where the length is 0.
+            The number of rows; by default as many as the items fill, none if the length is 0.
         name, validate
             Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
             checked.
@@ -136,11 +136,11 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Raises
         ------
         ValueError
-            A length below 0, or nrows rows of it that are not all the items.
+            The length is below 0, or nrows rows of that length are not all the items.
 
         Notes
         -----
-        As `tf.RaggedTensor.from_uniform_row_length`.
+        Like `tf.RaggedTensor.from_uniform_row_length`.
 
         Examples
         --------
@@ -185,14 +185,14 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Returns
         -------
         RaggedTensor
-            With a level for each entry. The values are shared.
+            One level for each entry. The values are shared.
 
         Raises
         ------
         TypeError
-            One array in place of a list of them.
+            The argument is one array instead of a list of arrays.
         ValueError
-            No level, or levels that do not fit each other or the values.
+            There is no level, or the levels do not fit each other or the values.
 
         Examples
         --------
@@ -225,11 +225,11 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         flat_values
             Rows laid end to end, (total, ...).
         nested_value_rowids
-            A list of integers that never decrease, one for each level: the row that each item of the next
-            level is in.
+            A list of arrays, one for each level: integers that never decrease, the row of each item of the
+            next level.
         nested_nrows
-            How many rows each level has, which counts empty ones at the end; an entry may be None. Without it
-            a level has as many as the one above holds, and the outermost its last id + 1.
+            The number of rows of each level, including empty ones at the end; an entry may be None. By
+            default a level has as many rows as the level above holds, and the outermost has its last id + 1.
         name, validate
             Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
             checked.
@@ -237,12 +237,12 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Returns
         -------
         RaggedTensor
-            With a level for each entry. The values are shared.
+            One level for each entry. The values are shared.
 
         Raises
         ------
         TypeError, ValueError
-            As `from_nested_row_splits`; as many numbers of rows as levels.
+            As in `from_nested_row_splits`, or `nested_nrows` does not have one entry per level.
 
         Examples
         --------
@@ -300,15 +300,16 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         Parameters
         ----------
         axis
-            1 is the outermost level: int64 (n,), read-only. 0 is `nrows()`. A level further in gives a Ragged
-            of its lengths, nested as its sequences are; an axis of the rows a Ragged of that one size.
+            1 is the outermost level and gives int64 (n,), read-only. 0 gives `nrows()`. A deeper level gives
+            a Ragged of its lengths, nested like its sequences. An axis of the rows gives a Ragged of that one
+            size.
         name
             Ignored.
 
         Returns
         -------
         numpy.ndarray, RaggedTensor or int
-            int64, as `axis` says.
+            int64, depending on `axis`.
 
         Raises
         ------

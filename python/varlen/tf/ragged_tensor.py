@@ -1,4 +1,4 @@
-"""RaggedTensor: a Ragged in TensorFlow's words. Its row partitions are in partitions.py."""
+"""`RaggedTensor`: a Ragged with TensorFlow's members. Its row partitions are in partitions.py."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 @adopt_methods
 class RaggedTensor(RowPartitions[ArrayT]):
-    """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Those that move values support autograd.
+    """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Members that move values support autograd.
 
-    It is made as `varlen.Ragged` is, by `constant`, or by one of its own constructors. Axes are those of
-    `shape`: 0 the sequences, then one for each level, then those of the rows.
+    Make one like a `varlen.Ragged`, by `constant`, or by one of its own constructors. Axes count as in
+    `shape`: first the sequences, then one axis for each level, then those of the rows.
 
     Parameters
     ----------
@@ -97,27 +97,27 @@ class RaggedTensor(RowPartitions[ArrayT]):
         tensor
             (n, width, ...), or (n, sizes of ragged_rank levels, ...).
         lengths
-            How many of the width are data: (n,), or with more than one level those of the innermost,
-            (n, widths of the others) of an array. Or a list or tuple of lengths for each of several levels.
+            The number of data items in the width: (n,), or for several levels an array of the innermost
+            lengths, (n, widths of the others), or a list or tuple of the lengths of each level.
         padding
-            A number, or one row: it is left out at the end of each sequence, and kept where data comes
-            after it. NaN leaves out NaN.
+            A number or a row. It is dropped at the end of each sequence, and kept if data follows it. NaN
+            drops NaN.
         ragged_rank
-            How many levels; without lengths and padding all their sequences are equally long.
+            The number of levels. Without lengths and padding all their sequences are equally long.
         name, row_splits_dtype
             Ignored: names have no effect, and splits are int64.
 
         Returns
         -------
         RaggedTensor
-            Of the dtype of `tensor`. Without lengths and padding its values are a view where the rectangle is
+            The dtype of `tensor`. Without lengths and padding its values are a view if the rectangle is
             C-contiguous; otherwise a copy.
 
         Raises
         ------
         ValueError
-            Both of lengths and padding; a length beyond the width, which is not clipped; fewer dimensions
-            than levels; a padding of another shape than the rows.
+            Both lengths and padding are given; a length exceeds the width (nothing is clipped); there are
+            fewer dimensions than levels; the padding has another shape than the rows.
 
         Examples
         --------
@@ -160,17 +160,17 @@ class RaggedTensor(RowPartitions[ArrayT]):
         name: str | None = None,
         shape: Sequence[int | None] | None = None,
     ) -> ArrayT:
-        """Pad to a rectangle, as `to_dense`, with the size of each axis.
+        """Pad to a rectangle, like `to_dense`, with an optional size for each axis.
 
         Parameters
         ----------
         default_value
-            What goes where no data is: a number, or one that broadcasts to a row; by default zeros.
+            The padding: a number, or an array that broadcasts to a row; zeros by default.
         name
             Ignored.
         shape
-            A size for each axis, None for as large as need be: shorter sequences are padded, longer ones lose
-            their ends, and so do the sequences themselves along axis 0.
+            A size for each axis, None for as large as needed. Shorter sequences are padded, longer ones are
+            cut at the end; along axis 0, sequences are added or dropped.
 
         Returns
         -------
@@ -180,8 +180,8 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Raises
         ------
         ValueError
-            Another number of sizes than axes, a size below 0, another size than the rows have, a default that
-            the dtype cannot hold, or a rectangle beyond half of the machine's memory.
+            The number of sizes is not that of the axes, a size is below 0 or not that of the rows, the dtype
+            cannot hold the default, or the rectangle exceeds half of the machine's memory.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Returns
         -------
         numpy.ndarray or int
-            int64 (ndim,), or with an entry for each of several axes; an int for one axis.
+            int64 (ndim,), or one entry for each of several axes; an int for one axis.
 
         Raises
         ------
@@ -254,12 +254,12 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return sizes[[axis_of(item, self.ndim) for item in as_list(axis, "axis", "ints")]]
 
     def get_shape(self) -> tuple[int | None, ...]:
-        """The shape, as `shape`, under TensorFlow's older name.
+        """`shape` under TensorFlow's older name.
 
         Returns
         -------
         tuple of (int or None)
-            None for each level, whose sequences have a length each.
+            None for each level, because its sequences may differ in length.
 
         Examples
         --------
@@ -279,7 +279,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Returns
         -------
         RaggedTensor
-            This one.
+            This tensor.
 
         Raises
         ------
@@ -307,12 +307,12 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Returns
         -------
         numpy.ndarray
-            For each level of equal lengths an axis, for each other one objects, an array for each sequence.
-            Tensors are brought to the host.
+            A level of equal lengths becomes an axis; any other becomes an object array with an array for each
+            sequence. Tensors are copied to the host.
 
         Notes
         -----
-        As `tf.RaggedTensor.numpy`.
+        Like `tf.RaggedTensor.numpy`.
 
         Examples
         --------
@@ -340,26 +340,27 @@ class RaggedTensor(RowPartitions[ArrayT]):
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: DTypes | None = None
     ) -> RaggedTensor[Any]:
-        """Make one from a sparse matrix whose entries stand at the left of their rows without gaps.
+        """Make one from a sparse matrix whose rows are filled from the left without gaps.
 
         Parameters
         ----------
         st_input
-            A `varlen.tf.SparseTensor` or TensorFlow's, of two axes, or a sparse tensor of torch.
+            A `varlen.tf.SparseTensor`, TensorFlow's, or a sparse tensor of torch, of two axes.
         name, row_splits_dtype
             Ignored: names have no effect, and splits are int64.
 
         Returns
         -------
         RaggedTensor
-            A sequence for each row, also for those without entries. The values are shared.
+            A sequence for each row, even one without entries. The values are shared.
 
         Raises
         ------
         TypeError
-            What is not sparse.
+            `st_input` is not sparse.
         ValueError
-            Another number of axes than two; entries out of order, with a gap before them or beyond the shape.
+            The matrix does not have two axes, or an entry is out of order, follows a gap or lies beyond the
+            shape.
 
         Examples
         --------
@@ -400,17 +401,17 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Parameters
         ----------
         outer_axis, inner_axis
-            The first and the last axis that are merged; negative ones count from the end.
+            The first and the last axis to merge; negative ones count from the end.
 
         Returns
         -------
         RaggedTensor, numpy.ndarray or torch.Tensor
-            An array or a tensor where no ragged axis is left. Shares values.
+            An array or a tensor if no ragged axis is left. Shares values.
 
         Raises
         ------
         ValueError
-            There is no such axis, or the outer one is behind the inner one.
+            There is no such axis, or the outer one comes after the inner one.
 
         Examples
         --------
@@ -426,8 +427,8 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Parameters
         ----------
         axis
-            Where it stands in the result: at 0 around all sequences, then around those of each level, then in
-            the rows; negative ones count from the end.
+            Its position in the result: 0 is around all sequences; then come those of each level, then those
+            in the rows. Negative ones count from the end.
 
         Returns
         -------
@@ -437,7 +438,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Raises
         ------
         ValueError
-            There is no such place.
+            There is no such position.
 
         Examples
         --------
@@ -451,8 +452,8 @@ class RaggedTensor(RowPartitions[ArrayT]):
     def with_values(self, new_values: SequencesLike) -> Self:
         """Replace the rows of the outermost sequences.
 
-        TensorFlow's `values`, which this replaces, are those of a level fewer; `with_flat_values` replaces
-        what `values` are here.
+        This replaces TensorFlow's `values`, which have one level fewer. `with_flat_values` replaces varlen's
+        `values`.
 
         Parameters
         ----------
@@ -463,12 +464,12 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Returns
         -------
         RaggedTensor
-            With the outermost level, shared, and those of a Ragged below it.
+            It shares the outermost level, with the levels of a Ragged below it.
 
         Raises
         ------
         ValueError
-            Another number of rows than the outermost level has.
+            `new_values` has another number of rows than the outermost level.
 
         Examples
         --------
@@ -490,12 +491,12 @@ class RaggedTensor(RowPartitions[ArrayT]):
         Returns
         -------
         RaggedTensor
-            With the levels of this one, and those of a Ragged below them.
+            It has the levels of this one, and those of a Ragged below them.
 
         Raises
         ------
         ValueError
-            Another number of rows than there are values.
+            `new_values` has another number of rows than the values.
 
         Examples
         --------
