@@ -38,8 +38,8 @@ OPS = "Arrays and lengths in, arrays out: the verbs of the package as plain func
 SEQUENCE = "Paddle's LoD family at any depth: ops on the sequences of any level, and their gradients."
 FRONTEND = """Functions of RETURNN's frontend: `import varlen.returnn.frontend as rf`.
 
-Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
-neither stored nor read, whatever is said of masks.
+Names and arguments are RETURNN's. The functions take `Data` as well as `Tensor`, and return `Tensor`.
+Padding is neither stored nor read, whatever the arguments about masks.
 """
 ARRAYS = "The verbs on NumPy arrays: those of the core, and the modules of `numpy/` that do more."
 TENSORS = "The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."

@@ -12,7 +12,7 @@ SETUP = """
     >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
     >>> x = Tensor("x", [batch_dim, time, feature], "float32")"""
 WORDS = {"batch": "B", "time": "T", "feature": "F"}
-NONE, SEVERAL = {"IndexError": "There is none."}, "There are several, and none is named so."
+NONE, SEVERAL = {"IndexError": "There is none."}, "There are several, and none has that name."
 STAY = "The other dims stay in their order."
 
 
@@ -56,7 +56,7 @@ def _dim_of(kind: str, dim: str, raises: dict[str, str]) -> Face:
         f"The dim of the {kind}.",
         f'self.get_dim_tag_from_description("{word}")',
         "Dim",
-        f'As `axis("{word}")`.',
+        f'The same as `axis("{word}")`.',
         f"x.{{name}}() == {dim}",
         "True",
         raises=raises,
@@ -89,10 +89,10 @@ def methods() -> Iterator[Face]:
         "The dim at an index.",
         "self.dims[self._number(axis)]",
         "Dim",
-        "As `dims[axis]`.",
+        "The same as `dims[axis]`.",
         "x.{name}(1) == time",
         "True",
-        {"axis": ("int", "Counted in the order of its dims.")},
+        {"axis": ("int", "The index in `dims`.")},
     )
     yield _method(
         "get_static_axes",
@@ -108,7 +108,7 @@ def methods() -> Iterator[Face]:
         "The dims.",
         "self.dims",
         "tuple[Dim, ...]",
-        "As `dims`.",
+        "The same as `dims`.",
         "x.{name}() == x.dims",
         "True",
     )
@@ -121,13 +121,13 @@ def methods() -> Iterator[Face]:
         "x.{name}() == [time]",
         "True",
     )
-    yield _has("batch", "a dim of the batch", "As `batch_dim_axis` is not None.")
-    several = "Also where there are several."
+    yield _has("batch", "a dim of the batch", "True if `batch_dim_axis` is not None.")
+    several = "True also if there are several."
     yield _has("time", "a dim whose lengths differ, or one named as time", several)
     yield _has("feature", "a dim of fixed size, or one named as features", several)
     yield _method(
         "has_dynamic_size",
-        "As `is_axis_dynamic`.",
+        "The same as `is_axis_dynamic`.",
         "self.is_axis_dynamic(axis)",
         "bool",
         "Whether the lengths of the dim differ.",

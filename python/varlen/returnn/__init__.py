@@ -1,7 +1,7 @@
 """RETURNN's names: its tensors and dims, and the functions of its frontend.
 
-RETURNN itself is neither needed nor imported, but by `from_returnn` and `to_returnn`. What differs is told in
-the manual, "Coming from RETURNN".
+Only `from_returnn` and `to_returnn` import RETURNN. The manual's page "Coming from RETURNN" lists the
+differences.
 
     from varlen.returnn import Tensor, Dim, TensorDict, batch_dim
     import varlen.returnn.frontend as rf

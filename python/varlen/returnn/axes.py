@@ -1,4 +1,4 @@
-"""What tensors of RETURNN say of their axes, with values or without, and the same over other dims."""
+"""Members of RETURNN's tensors about axes, for tensors with and without values."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ def _place(axis: Any, argument: str, axes: Sequence[int]) -> int:
 
 
 class AxesBase:
-    """Members that RETURNN's tensors have, and that need no values.
+    """Members of RETURNN's tensors that need no values.
 
-    Axes are told by numbers as RETURNN counts them, in the order of `dims`, or by words as `Data.axis` takes
-    them.
+    An axis is an index in the order of `dims`, or a description as in `Data.axis`.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class AxesBase:
 
     @property
     def dim_tags(self) -> tuple[Dim, ...]:
-        """The dims, under the name of older code."""
+        """The dims, under their older name."""
         return self.dims
 
     @property
@@ -136,19 +135,19 @@ class AxesBase:
         Parameters
         ----------
         axis
-            As `Data.axis` takes it.
+            The description, as in `Data.axis`.
 
         Returns
         -------
         Dim
-            With the lengths that it has here.
+            The dim, with its lengths in this tensor.
 
         Raises
         ------
         IndexError
-            It has none.
+            There is no such dim.
         AmbiguousAxisError
-            There are several.
+            Several dims match.
 
         Examples
         --------
@@ -168,19 +167,19 @@ class AxesBase:
         Parameters
         ----------
         axis
-            As `Data.axis` takes it.
+            The description, as in `Data.axis`.
 
         Returns
         -------
         int
-            In the order of its dims.
+            The index in `dims`.
 
         Raises
         ------
         IndexError
-            It has none.
+            There is no such dim.
         AmbiguousAxisError
-            There are several.
+            Several dims match.
 
         Examples
         --------
@@ -198,19 +197,19 @@ class AxesBase:
         Parameters
         ----------
         axes
-            As `Data.axes` takes them; None for none.
+            The descriptions, as in `Data.axes`; None for none.
 
         Returns
         -------
         list of int
-            In the order in which they were asked for.
+            In the order of `axes`.
 
         Raises
         ------
         IndexError
-            One is not there.
+            A dim is missing.
         AmbiguousAxisError
-            Words for one dim fit several.
+            A description of one dim matches several.
 
         Examples
         --------
@@ -234,7 +233,7 @@ class AxesBase:
         Parameters
         ----------
         exclude_time, exclude_batch, exclude_feature
-            Which are left out.
+            Whether to leave out these dims.
 
         Returns
         -------
@@ -318,9 +317,9 @@ class AxesBase:
         Parameters
         ----------
         name
-            The part; upper and lower case are one.
+            The text; upper and lower case are equal.
         spatial_only
-            Whether the batch and the features are left out.
+            Whether to leave out the batch and the features.
 
         Returns
         -------
@@ -352,14 +351,14 @@ class AxesBase:
         Returns
         -------
         int
-            In the order of its dims.
+            The index in `dims`.
 
         Raises
         ------
         IndexError
             There is none.
         AmbiguousAxisError
-            There are several.
+            Several dims match.
 
         Examples
         --------
@@ -388,9 +387,9 @@ class AxesBase:
         Parameters
         ----------
         counted_with_batch_dim
-            Whether the batch counts among the dims.
+            Whether to count the batch among the dims.
         only_available
-            Whether those are left out that it has not.
+            Whether to leave out those that the tensor lacks.
 
         Returns
         -------
@@ -415,17 +414,17 @@ class AxesBase:
         return {k: v for k, v in axes.items() if v is not None or not only_available}
 
     def has_axis(self, axis: Axis) -> bool:
-        """Whether it has a dim.
+        """Whether the tensor has a dim.
 
         Parameters
         ----------
         axis
-            A Dim, or words for one.
+            A Dim, or a description of one.
 
         Returns
         -------
         bool
-            Also where words fit several dims.
+            True also if the description matches several dims.
 
         Examples
         --------
@@ -443,21 +442,21 @@ class AxesBase:
             return False
 
     def have_dim_tag(self, tag: Dim, include_implicit: bool = True, unique: bool = False) -> bool:
-        """Whether it has a dim, as an axis or otherwise.
+        """Whether the tensor has a dim, as an axis or implicitly.
 
         Parameters
         ----------
         tag
             The dim.
         include_implicit
-            Whether classes, and what lengths are over, count.
+            Whether to count the classes and the dims that lengths depend on.
         unique
-            Whether it must be there once.
+            Whether the dim must occur exactly once.
 
         Returns
         -------
         bool
-            By the identity of dims.
+            The dims are compared by identity.
 
         Examples
         --------
@@ -477,7 +476,7 @@ class AxesBase:
         Parameters
         ----------
         axis
-            Its number, or words for it; the batch has one length.
+            Its index, or a description of it; the batch has one length.
 
         Returns
         -------
@@ -519,7 +518,7 @@ class AxesBase:
         Parameters
         ----------
         remove
-            Dims that it has.
+            The dims to leave out.
 
         Returns
         -------
@@ -529,7 +528,7 @@ class AxesBase:
         Raises
         ------
         IndexError
-            It lacks one of them.
+            The tensor lacks one of them.
 
         Examples
         --------
@@ -549,17 +548,17 @@ class AxesBase:
         Parameters
         ----------
         perm
-            All of its dims, or their numbers.
+            All of its dims, or their indices.
 
         Returns
         -------
         Tensor
-            Of the same values, which are shared; a template of a template.
+            A Tensor that shares the values; a template for a template.
 
         Raises
         ------
         ValueError
-            A dim is missing, or twice there.
+            A dim is missing or repeated.
 
         Examples
         --------
@@ -582,7 +581,7 @@ class AxesBase:
         Parameters
         ----------
         old_axis, new_axis
-            Where it is, and where it goes.
+            The old and the new index.
 
         Returns
         -------
@@ -608,7 +607,7 @@ class AxesBase:
         Parameters
         ----------
         axis1, axis2
-            Their numbers.
+            The indices of both dims.
 
         Returns
         -------
@@ -655,16 +654,16 @@ class AxesBase:
     def copy_template_new_dim_tags(
         self, new_dim_tags: Sequence[Dim], name: str | None = None, keep_special_axes: bool = False
     ) -> Template:
-        """Copy the template, over other dims.
+        """Copy the template, with other dims.
 
         Parameters
         ----------
         new_dim_tags
-            The dims.
+            The new dims.
         name
             The name in messages; unchanged by default.
         keep_special_axes
-            Whether "T" and "F" stand for dims in the same places.
+            Whether "T" and "F" stay at the same indices.
 
         Returns
         -------
@@ -690,9 +689,9 @@ class AxesBase:
         Parameters
         ----------
         axis
-            Its number, or words for it.
+            Its index, or a description of it.
         new_dim_tag
-            The other dim.
+            The new dim.
         name
             The name in messages; unchanged by default.
 
@@ -720,7 +719,7 @@ class AxesBase:
         Parameters
         ----------
         exclude_axis
-            Its number, or words for it.
+            Its index, or a description of it.
         name
             The name in messages; unchanged by default.
 
@@ -748,7 +747,7 @@ class AxesBase:
         name
             The name in messages; unchanged by default.
         dtype
-            Another dtype; float32 of classes by default.
+            The new dtype; float32 for classes by default.
 
         Returns
         -------
@@ -790,17 +789,17 @@ class AxesBase:
         return self.batch_dim_axis == 0 and self.feature_dim_axis == 1
 
     def get_batch_axis(self, axis: int) -> int:
-        """Convert an index that was counted without the batch.
+        """Convert an index without the batch to one with it.
 
         Parameters
         ----------
         axis
-            Counted in the order of its dims but the batch.
+            The index among the dims without the batch.
 
         Returns
         -------
         int
-            Counted with it.
+            The index among all dims.
 
         Examples
         --------
@@ -819,12 +818,12 @@ class AxesBase:
         Parameters
         ----------
         axis
-            Counted with it.
+            The index among all dims.
 
         Returns
         -------
         int or None
-            None of the batch.
+            None for the batch.
 
         Examples
         --------
@@ -838,7 +837,7 @@ class AxesBase:
         return rest.index(k) if k in rest else None
 
     def get_spatial_axes(self) -> list[int]:
-        """As `get_spatial_batch_axes`, counted without the batch.
+        """Like `get_spatial_batch_axes`, counted without the batch.
 
         Returns
         -------
@@ -857,7 +856,7 @@ class AxesBase:
         return [rest.index(k) for k in self.get_spatial_batch_axes()]
 
     def get_feature_axes(self) -> list[int]:
-        """As `get_feature_batch_axes`, counted without the batch.
+        """Like `get_feature_batch_axes`, counted without the batch.
 
         Returns
         -------

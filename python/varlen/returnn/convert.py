@@ -1,4 +1,4 @@
-"""RETURNN's own objects, where it is installed: tensors from and to it."""
+"""Conversions between varlen's tensors and RETURNN's own."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def from_returnn(tensor: Any, dims: MutableMapping[Any, Dim] | None = None) -> T
     tensor
         A `returnn.tensor.Tensor` with a raw tensor.
     dims
-        Dims that were converted: from RETURNN's to ours. It is used, and filled; give the same one for all
+        The converted dims, from RETURNN's to varlen's. The call reads and fills it; pass the same one for all
         tensors of a model.
 
     Returns
     -------
     Tensor
-        Of the valid values.
+        A Tensor of the valid values.
 
     Raises
     ------
     ValueError
-        It has no raw tensor, or a dim without lengths.
+        The tensor has no raw tensor, or one of its dims has no lengths.
 
     Examples
     --------
@@ -89,15 +89,15 @@ def to_returnn(data: Data[Any], dims: MutableMapping[Dim, Any] | None = None) ->
     Parameters
     ----------
     data
-        Of arrays or tensors.
+        A Data of arrays or tensors.
     dims
-        Dims that were converted: from ours to RETURNN's. It is used, and filled; give the same one for all
+        The converted dims, from varlen's to RETURNN's. The call reads and fills it; pass the same one for all
         tensors of a batch.
 
     Returns
     -------
     returnn.tensor.Tensor
-        With a raw tensor that has zeros as padding.
+        A Tensor whose raw tensor is padded with zeros.
 
     Raises
     ------

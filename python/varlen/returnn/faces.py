@@ -28,12 +28,12 @@ class Axes(AxesBase):
         Parameters
         ----------
         axis
-            Counted in the order of its dims.
+            The index in `dims`.
 
         Returns
         -------
         Dim
-            As `dims[axis]`.
+            The same as `dims[axis]`.
 
         Examples
         --------
@@ -69,7 +69,7 @@ class Axes(AxesBase):
         Returns
         -------
         tuple[Dim, ...]
-            As `dims`.
+            The same as `dims`.
 
         Examples
         --------
@@ -105,7 +105,7 @@ class Axes(AxesBase):
         Returns
         -------
         bool
-            As `batch_dim_axis` is not None.
+            True if `batch_dim_axis` is not None.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class Axes(AxesBase):
         Returns
         -------
         bool
-            Also where there are several.
+            True also if there are several.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class Axes(AxesBase):
         Returns
         -------
         bool
-            Also where there are several.
+            True also if there are several.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class Axes(AxesBase):
         return self.has_axis("F")
 
     def has_dynamic_size(self, axis: Axis | int) -> bool:
-        """As `is_axis_dynamic`.
+        """The same as `is_axis_dynamic`.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Axes(AxesBase):
         Returns
         -------
         Dim
-            As `axis("B")`.
+            The same as `axis("B")`.
 
         Raises
         ------
@@ -205,14 +205,14 @@ class Axes(AxesBase):
         Returns
         -------
         Dim
-            As `axis("T")`.
+            The same as `axis("T")`.
 
         Raises
         ------
         IndexError
             There is none.
         AmbiguousAxisError
-            There are several, and none is named so.
+            There are several, and none has that name.
 
         Examples
         --------

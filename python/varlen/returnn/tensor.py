@@ -1,4 +1,4 @@
-"""`Tensor`, as RETURNN makes and asks it."""
+"""`Tensor` and `Template`, with RETURNN's constructor and members."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Tensor(Axes, Data[Any]):
     """A `varlen.Data` with RETURNN's constructor: it takes a padded rectangle and drops the padding.
 
-    Operators give Tensors, functions of `varlen.returnn.frontend` too; methods of Data give Data, which these
-    functions take as well.
+    Operators and the functions of `varlen.returnn.frontend` return Tensors. Methods of Data return Data,
+    which these functions take as well.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class Tensor(Axes, Data[Any]):
     dims
         A Dim for each axis of `raw_tensor`, in its order. Those whose lengths differ are bound to them.
     dtype
-        Values of another dtype are cast.
+        The dtype to cast values to.
     sparse_dim
-        The Dim that integers are positions of.
+        The Dim that integers index.
     feature_dim
-        Which of the dims "F" stands for.
+        The dim that "F" stands for.
     raw_tensor
-        An array or a tensor with an axis for each dim. Without it there is no Tensor, but a `Template`.
+        An array or a tensor with an axis for each dim. Without it the result is a `Template`.
     available_for_inference
-        False for what only training has.
+        False for data that only training has.
 
     Raises
     ------
@@ -54,7 +54,7 @@ class Tensor(Axes, Data[Any]):
 
     Notes
     -----
-    As RETURNN's `Tensor`.
+    Like RETURNN's `Tensor`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Tensor(Axes, Data[Any]):
         return as_tensor(Data.from_padded(raw_tensor, dims, name=name, dtype=dtype, **facts))
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        """All is done by then."""
+        """Do nothing: `__new__` makes the whole Tensor."""
 
     @property
     def dtype(self) -> str:  # type: ignore[override]
@@ -110,7 +110,7 @@ class Tensor(Axes, Data[Any]):
 
     @property
     def placeholder(self) -> NDArray[Any] | torch.Tensor:
-        """As `raw_tensor`, under the name of older code."""
+        """`raw_tensor` under its older name."""
         return self.raw_tensor
 
     def get_sequence_lengths(self) -> NDArray[Any] | None:
@@ -119,7 +119,7 @@ class Tensor(Axes, Data[Any]):
         Returns
         -------
         numpy.ndarray
-            int64, in the shape of the dims that it is over.
+            int64, in the shape of the dims that the time depends on.
 
         Examples
         --------
@@ -154,25 +154,25 @@ class Tensor(Axes, Data[Any]):
         *,
         allow_missing_implicit: bool = True,
     ) -> Tensor:
-        """As `Data.verify_out_shape`.
+        """Check the dims, like `Data.verify_out_shape`.
 
         Parameters
         ----------
         out_shape
             A set or a list of dims.
         allow_missing_implicit_dims, allow_missing_implicit
-            Whether implicit dims need not be named: where one of the two is False they do. RETURNN has the
-            first one, False by default.
+            Whether implicit dims may be missing. They may not if either argument is False. RETURNN has only
+            the first, False by default.
 
         Returns
         -------
         Tensor
-            Itself.
+            This tensor.
 
         Raises
         ------
         OutShapeError
-            A dim is missing, or not expected; both shapes are in the text.
+            A dim is missing or unexpected; the error shows both shapes.
 
         Examples
         --------
@@ -199,7 +199,7 @@ class Tensor(Axes, Data[Any]):
         Returns
         -------
         Tensor
-            Of the same values, which are shared.
+            A Tensor that shares the values.
 
         Examples
         --------
@@ -217,12 +217,12 @@ class Tensor(Axes, Data[Any]):
         name
             The name in messages; unchanged by default.
         dtype
-            Another dtype.
+            The new dtype; unchanged by default.
 
         Returns
         -------
         Template
-            Of the same dims.
+            A Template with the same dims.
 
         Examples
         --------
@@ -235,19 +235,19 @@ class Tensor(Axes, Data[Any]):
         return Template(self.name if name is None else name, spec.dims, out_dtype, **spec.facts)
 
     def copy_masked(self, mask_value: Any, *, dims: Axis | Sequence[Axis] | None = None) -> Tensor:
-        """As `Data.masked`: packed storage has no padding.
+        """Mask the padding, like `Data.masked`. Packed storage has none.
 
         Parameters
         ----------
         mask_value
-            What padding becomes, in padded storage.
+            The value for padding, in padded storage.
         dims
-            Dims that it has.
+            Dims of the tensor.
 
         Returns
         -------
         Tensor
-            Itself where it is packed. RETURNN has the value in the raw tensor, which is made with zeros here.
+            This tensor if it is packed. RETURNN puts the value into the raw tensor, which has zeros here.
 
         Examples
         --------
@@ -266,16 +266,16 @@ class Tensor(Axes, Data[Any]):
         Parameters
         ----------
         dims
-            All of its dims, and more.
+            All of its dims, and possibly more.
         add_dims
-            Taken for the sake of code that says it: no axis is added.
+            Accepted for compatibility: no axis is added.
         unbroadcast
-            Whether values are repeated over the dims that it lacks.
+            Whether to repeat values over the dims that it lacks.
 
         Returns
         -------
         Tensor
-            Its dims in that order. RETURNN adds axes of size 1 for those that it lacks.
+            A Tensor with its dims in that order. RETURNN adds axes of size 1 for those that it lacks.
 
         Examples
         --------
@@ -288,7 +288,7 @@ class Tensor(Axes, Data[Any]):
 
 
 class _Frame(DataBase[Any]):
-    """What a template is to code that finds dims: dims, and what is said of them, without values."""
+    """A template for code that finds dims: dims and their roles, without values."""
 
     __slots__ = ()
 
@@ -308,7 +308,7 @@ class _Dims(NamedTuple):
 
 @adopt_methods
 class Template(Axes, DataSpec):
-    """A `Tensor` without values, as RETURNN's without a raw tensor.
+    """A `Tensor` without values, like RETURNN's without a raw tensor.
 
     Parameters
     ----------
@@ -317,9 +317,9 @@ class Template(Axes, DataSpec):
     dims
         Its dims. Those without lengths get them from each batch.
     dtype
-        What values are cast to.
+        The dtype to cast values to.
     **facts
-        `sparse_dim`, `feature_dim`, `time_dim`, `available_for_inference`, `default`, as those of `DataSpec`.
+        `sparse_dim`, `feature_dim`, `time_dim`, `available_for_inference`, `default`, as in `DataSpec`.
 
     Raises
     ------
@@ -328,7 +328,7 @@ class Template(Axes, DataSpec):
 
     Notes
     -----
-    As RETURNN's `Tensor`.
+    Like RETURNN's `Tensor`.
 
     Examples
     --------
@@ -386,7 +386,7 @@ class Template(Axes, DataSpec):
 
     @property
     def sparse(self) -> bool:
-        """Whether the integers are positions of a Dim."""
+        """Whether the integers index a Dim."""
         return self.sparse_dim is not None
 
     @property
@@ -402,12 +402,12 @@ class Template(Axes, DataSpec):
         name
             The name in messages; unchanged by default.
         dtype
-            Another dtype.
+            The new dtype; unchanged by default.
 
         Returns
         -------
         Template
-            Of the same dims.
+            A Template with the same dims.
 
         Examples
         --------
@@ -430,7 +430,7 @@ class Template(Axes, DataSpec):
         Returns
         -------
         Template
-            Of the same dims.
+            A Template with the same dims.
 
         Examples
         --------
@@ -448,17 +448,17 @@ class Template(Axes, DataSpec):
         out_shape
             A set or a list of dims.
         allow_missing_implicit_dims
-            Whether implicit dims need not be named.
+            Whether implicit dims may be missing.
 
         Returns
         -------
         Template
-            Itself.
+            This tensor.
 
         Raises
         ------
         OutShapeError
-            A dim is missing, or not expected; both shapes are in the text.
+            A dim is missing or unexpected; the error shows both shapes.
 
         Examples
         --------

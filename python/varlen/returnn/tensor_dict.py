@@ -1,4 +1,4 @@
-"""`TensorDict`, as RETURNN makes it."""
+"""`TensorDict` and `TemplateDict`, with RETURNN's constructor."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class TemplateDict(DataSpecs):
     Parameters
     ----------
     specs
-        What each key has: a DataSpec, or a dict as in RETURNN's `extern_data`.
+        For each key a DataSpec, or a dict as in RETURNN's `extern_data`.
 
     Notes
     -----
-    As RETURNN's `TensorDict`.
+    Like RETURNN's `TensorDict`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class TemplateDict(DataSpecs):
         Returns
         -------
         TemplateDict
-            Of the same templates.
+            A copy of the same templates.
 
         Examples
         --------
@@ -67,11 +67,11 @@ class TensorDict(DataDict):
     Parameters
     ----------
     data
-        A Data for each key, or what each has: a DataSpec, or a dict as in RETURNN's `extern_data`.
+        For each key a Data, a DataSpec, or a dict as in RETURNN's `extern_data`.
 
     Notes
     -----
-    As RETURNN's `TensorDict`.
+    Like RETURNN's `TensorDict`.
 
     Examples
     --------

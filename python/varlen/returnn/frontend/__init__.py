@@ -1,7 +1,7 @@
 """Functions of RETURNN's frontend: `import varlen.returnn.frontend as rf`.
 
-Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
-neither stored nor read, whatever is said of masks.
+Names and arguments are RETURNN's. The functions take `Data` as well as `Tensor`, and return `Tensor`.
+Padding is neither stored nor read, whatever the arguments about masks.
 """
 
 # Written by python/faces: change its declarations, and run `python python/faces`.

@@ -1,4 +1,4 @@
-"""Tensors of arrays, dtypes and more dims, as RETURNN's frontend names them."""
+"""Conversions to tensors, dtypes and other dims, as RETURNN's frontend names them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def convert_to_tensor(
     keep_scalar_on_cpu: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """A rectangle as a Tensor; a Tensor as itself.
+    """Convert a rectangle to a Tensor; a Tensor stays one.
 
     Parameters
     ----------
@@ -44,30 +44,30 @@ def convert_to_tensor(
     dims
         A Dim for each axis; new ones of their sizes by default.
     dtype
-        Values of another dtype are cast, those of a Tensor too. By default arrays and tensors keep theirs; a
-        float of Python is float32, an int int32; lists are what they are in NumPy, float64 and int64.
+        The dtype to cast values to, also those of a Tensor. By default arrays and tensors keep theirs. A
+        Python float gives float32, an int int32; lists give float64 and int64, as in NumPy.
     sparse_dim
-        The Dim that integers are positions of.
+        The Dim that integers index.
     feature_dim
-        Which of the dims "F" stands for.
+        The dim that "F" stands for.
     shape
-        `dims`, as older code calls them.
+        `dims` under its older name.
     device
-        Where values lie: those of "cpu" in what they come in, others in a tensor.
+        The device of the result: "cpu" keeps the kind of array, others give a tensor.
     keep_scalar_on_cpu
-        Whether a number without dims stays where it is.
+        Whether a number without dims stays on its device.
     name
         The name in messages.
 
     Returns
     -------
     Tensor
-        Of the valid values.
+        A Tensor of the valid values.
 
     Raises
     ------
     OverflowError
-        An int that does not fit its dtype.
+        An int does not fit its dtype.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def needs_tensors(dtype: Any) -> bool:
 
 
 def with_roles(data: Data[Any], sparse_dim: Dim | None = None, feature_dim: Dim | None = None) -> Tensor:
-    """A Data as a Tensor of which is said what is not None."""
+    """A Data as a Tensor with the roles that are not None."""
     roles: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
     facts = {word: dim for word, dim in roles.items() if dim is not None}
     return as_tensor(data.copy(**facts) if facts else data)
@@ -141,7 +141,7 @@ def number(value: Any, argument: str) -> Any:
 
 
 def copy(tensor: Data[Any]) -> Tensor:
-    """The same in memory of its own.
+    """Copy the values.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def copy(tensor: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims; autograd follows a tensor.
+        The copy, over the same dims; autograd follows a tensor.
 
     Examples
     --------
@@ -175,19 +175,19 @@ def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -
     source
         Any values.
     in_dim
-        A dim that it has.
+        A dim of `source`.
     out_dim
-        One of the same lengths, or without; a new one by default.
+        A dim of the same lengths, or without lengths; a new one by default.
 
     Returns
     -------
     tuple of Tensor and Dim
-        The dim with its lengths.
+        The result, and the new dim with its lengths.
 
     Raises
     ------
     LengthMismatchError
-        The lengths differ, which RETURNN does not see.
+        The lengths differ. RETURNN does not check this.
 
     Examples
     --------
@@ -204,19 +204,19 @@ def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -
 
 
 def expand_dims(source: Data[Any], dims: Sequence[Dim]) -> Tensor:
-    """The same, repeated over more dims.
+    """Repeat the values over more dims.
 
     Parameters
     ----------
     source
         Any values.
     dims
-        Dims that it lacks.
+        Dims that `source` lacks.
 
     Returns
     -------
     Tensor
-        With these dims.
+        The values, with these dims.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def abs(a: Data[Any]) -> Tensor:
 
 
 def ceil(a: Data[Any]) -> Tensor:
-    """The least integer that is not below, number by number.
+    """The ceiling, number by number.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def cos(a: Data[Any]) -> Tensor:
 
 
 def elu(a: Data[Any]) -> Tensor:
-    """The number, or its exponential less one where it is below 0, number by number.
+    """The exponential linear unit, number by number.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def exp(a: Data[Any]) -> Tensor:
 
 
 def expm1(a: Data[Any]) -> Tensor:
-    """The exponential less one, number by number.
+    """The exponential minus one, number by number.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def expm1(a: Data[Any]) -> Tensor:
 
 
 def floor(a: Data[Any]) -> Tensor:
-    """The greatest integer that is not above, number by number.
+    """The floor, number by number.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def floor(a: Data[Any]) -> Tensor:
 
 
 def is_finite(a: Data[Any]) -> Tensor:
-    """Whether it is neither infinite nor NaN, number by number.
+    """True for finite numbers, number by number.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def log(a: Data[Any]) -> Tensor:
 
 
 def log1p(a: Data[Any]) -> Tensor:
-    """The logarithm of one more, number by number.
+    """The logarithm of one plus the number, number by number.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def log1p(a: Data[Any]) -> Tensor:
 
 
 def logical_not(a: Data[Any]) -> Tensor:
-    """Whether it is false, number by number.
+    """The logical negation, number by number.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def logical_not(a: Data[Any]) -> Tensor:
 
 
 def log_sigmoid(a: Data[Any]) -> Tensor:
-    """The logarithm of the logistic function, number by number.
+    """The logarithm of the sigmoid, number by number.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def log_sigmoid(a: Data[Any]) -> Tensor:
 
 
 def relu(a: Data[Any]) -> Tensor:
-    """The positive part, number by number.
+    """The rectified linear unit, number by number.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def round(a: Data[Any]) -> Tensor:
 
 
 def rsqrt(a: Data[Any]) -> Tensor:
-    """One over the square root, number by number.
+    """The reciprocal of the square root, number by number.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def rsqrt(a: Data[Any]) -> Tensor:
 
 
 def gelu(a: Data[Any]) -> Tensor:
-    """The number, weighted by the normal distribution function, number by number.
+    """The Gaussian error linear unit, number by number.
 
     Parameters
     ----------
@@ -435,7 +435,7 @@ def sigmoid(a: Data[Any]) -> Tensor:
 
 
 def silu(a: Data[Any]) -> Tensor:
-    """The number, weighted by its logistic function, number by number.
+    """The sigmoid linear unit, number by number.
 
     Parameters
     ----------
@@ -579,7 +579,7 @@ def tanh(a: Data[Any]) -> Tensor:
 
 
 def neg(a: Data[Any]) -> Tensor:
-    """The number with the other sign, number by number.
+    """The negative, number by number.
 
     Parameters
     ----------
@@ -602,7 +602,7 @@ def neg(a: Data[Any]) -> Tensor:
 
 
 def reciprocal(a: Data[Any]) -> Tensor:
-    """One over the number, number by number.
+    """The reciprocal, number by number.
 
     Parameters
     ----------
@@ -625,7 +625,7 @@ def reciprocal(a: Data[Any]) -> Tensor:
 
 
 def is_infinite(a: Data[Any]) -> Tensor:
-    """Whether it is infinite, number by number.
+    """True for infinite numbers, number by number.
 
     Parameters
     ----------
@@ -648,7 +648,7 @@ def is_infinite(a: Data[Any]) -> Tensor:
 
 
 def is_neg_infinite(a: Data[Any]) -> Tensor:
-    """Whether it is minus infinity, number by number.
+    """True for minus infinity, number by number.
 
     Parameters
     ----------
@@ -671,7 +671,7 @@ def is_neg_infinite(a: Data[Any]) -> Tensor:
 
 
 def relu_square(x: Data[Any]) -> Tensor:
-    """The square of the positive part, number by number.
+    """The square of the rectified linear unit, number by number.
 
     Parameters
     ----------
@@ -809,7 +809,7 @@ def true_divide(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
 
 
 def floor_divide(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
-    """The quotient, and the greatest integer that is not above it, number by number.
+    """The quotient, rounded down, number by number.
 
     Parameters
     ----------
@@ -832,7 +832,7 @@ def floor_divide(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
 
 
 def mod(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
-    """What `floor_divide` leaves, number by number.
+    """The remainder of `floor_divide`, number by number.
 
     Parameters
     ----------
@@ -947,7 +947,7 @@ def logical_and(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
 
 
 def logical_or(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
-    """Whether one of them is true, number by number.
+    """Whether at least one is true, number by number.
 
     Parameters
     ----------
@@ -1110,7 +1110,7 @@ def greater_equal(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
 def combine_bc(
     a: Data[Any] | complex, kind: str, b: Data[Any] | complex, *, dim_order: Sequence[Dim] | None = None,
 ) -> Tensor:
-    """As `combine`, where neither operand needs to have all dims.
+    """Like `combine`, but both operands may lack dims of the result.
 
     Parameters
     ----------
@@ -1136,7 +1136,7 @@ def combine_bc(
 def compare_bc(
     a: Data[Any] | complex, kind: str, b: Data[Any] | complex, *, dim_order: Sequence[Dim] | None = None,
 ) -> Tensor:
-    """As `compare`, where neither operand needs to have all dims.
+    """Like `compare`, but both operands may lack dims of the result.
 
     Parameters
     ----------
@@ -1165,7 +1165,7 @@ def ceil_divide(a: Data[Any], b: Data[Any] | complex) -> Tensor:
     Parameters
     ----------
     a, b
-        Tensors, of which one has all dims; `b` may be a number.
+        Tensors; one of them has all dims. `b` may be a number.
 
     Returns
     -------
@@ -1279,7 +1279,7 @@ def softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -
     a
         Numbers.
     axis
-        The dims over which shares sum to one.
+        The dims over which the results sum to one.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1440,7 +1440,7 @@ def reduce_min(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
 
 
 def reduce_any(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """Whether one is true over some dims.
+    """Whether any is true over some dims.
 
     Parameters
     ----------
@@ -1993,7 +1993,7 @@ def search_sorted(
     axis
         The dim; its lengths may differ, unlike in RETURNN.
     side
-        "left" of equal numbers, or "right" of them.
+        "left" or "right" of equal numbers.
     out_dtype
         The dtype of the positions.
 
@@ -2124,7 +2124,7 @@ def cross_entropy(
     estimated
         Floats over the classes.
     target
-        Classes, or the share of each.
+        Classes, or a probability for each.
     axis
         The dim of the classes.
     estimated_type

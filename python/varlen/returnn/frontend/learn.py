@@ -1,4 +1,4 @@
-"""Losses, norms and what training asks for, as RETURNN's frontend names it."""
+"""Losses, norms, dropout and attention, as RETURNN's frontend names them."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ def dropout(
     axis: Dim | Sequence[Dim] | Literal[False] | None = None,
     on_forward: bool = False,
 ) -> Tensor:
-    """Zeros in place of some numbers, the others made larger, while the model is trained.
+    """While the model trains, set some numbers to zero and scale up the others.
 
     Parameters
     ----------
     source
         Floats.
     drop_prob
-        How probable a zero is; a number, or a tensor without dims.
+        The probability of a zero: a number, or a tensor without dims.
     axis
-        The dims over which is drawn; what lies at the same positions of these goes together. All by default,
+        The dims to draw over. Numbers at the same positions of these dims share a draw. All dims by default,
         and for False.
     on_forward
-        Whether it is done where nothing is trained too.
+        Whether to apply it outside training too.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Notes
     -----
-    As RETURNN's `dropout`: `init_train_step_run_ctx(train_flag=True)` says that the model is trained. Without
-    that the result is `source`.
+    As in RETURNN, `init_train_step_run_ctx(train_flag=True)` starts training. Outside training the result is
+    `source`.
 
     Examples
     --------
@@ -80,36 +80,36 @@ def ctc_loss(
     use_native_op: bool | None = None,
     label_loop: bool = True,
 ) -> Tensor:
-    """How improbable labels are whose places nobody knows.
+    """The CTC loss of labels without alignment.
 
     Parameters
     ----------
     logits
-        Floats over the time and the classes, the blank among them.
+        Floats over the time and the classes, including the blank.
     logits_normalized
-        Whether they are log probabilities already.
+        Whether the logits are log probabilities already.
     targets
         Labels.
     input_spatial_dim
         The time of the logits.
     targets_spatial_dim
-        That of the labels.
+        The time of the labels.
     blank_index
-        The class that stands for no label.
+        The class of the blank.
     max_approx, label_loop
-        False and True: the loss is the sum over all paths, in which labels may be held.
+        Must be False and True: the loss sums over all paths, and a label may hold for several steps.
     use_native_op
-        Taken for the sake of code that says it.
+        Accepted for compatibility, and ignored.
 
     Returns
     -------
     Tensor
-        Over the dims that stay; inf where there is too little time.
+        The losses, over the remaining dims; inf if there is too little time.
 
     Raises
     ------
     ValueError
-        `max_approx`, or labels that are not held.
+        `max_approx` is True, or `label_loop` is False.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def ctc_loss(
 
 
 def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim | None = None) -> Tensor:
-    """A share of the probability of labels, given to all others alike.
+    """Smooth labels: distribute a share of their probability evenly among the other classes.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim 
     Raises
     ------
     ValueError
-        No classes, or of no fixed size.
+        There are no classes, or their number is not fixed.
 
     Examples
     --------
@@ -184,24 +184,24 @@ def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim 
 
 
 def smooth_one_hot(source: Data[Any], *, label_prob: Data[Any] | float) -> Tensor:
-    """A probability at the class of each position, the rest of it shared by the others.
+    """Give the class of each position a probability, and share the rest among the other classes.
 
     Parameters
     ----------
     source
         Classes, with a `sparse_dim` of fixed size.
     label_prob
-        That of the class.
+        The probability of the class.
 
     Returns
     -------
     Tensor
-        float32 for a number of Python, with the dim of the classes.
+        The probabilities, with the dim of the classes; float32 if `label_prob` is a Python number.
 
     Raises
     ------
     ValueError
-        No classes, or of no fixed size.
+        There are no classes, or their number is not fixed.
 
     Examples
     --------
@@ -236,23 +236,23 @@ def moments(
     axis
         The dims to reduce.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
     correction
-        What is taken off the count that the variance is divided by.
+        The number to subtract from the count in the denominator of the variance.
     distributed
-        False: of this process alone.
+        Must be False: the moments cover this process alone.
     compute_dtype
-        What `x` is cast to first; its own dtype by default.
+        The dtype to cast `x` to first; its own dtype by default.
 
     Returns
     -------
     tuple of Tensor and Tensor
-        Over the dims that stay.
+        The mean and the variance, over the remaining dims.
 
     Raises
     ------
     ValueError
-        `distributed`.
+        `distributed` is True.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def dot_attention(
     causal_query_spatial_dim: Dim | None = None,
     scale: float | None = None,
 ) -> Tensor:
-    """Values, weighted by how well their keys fit a query.
+    """Dot-product attention: weight values by the products of their keys with a query.
 
     Parameters
     ----------
@@ -298,23 +298,23 @@ def dot_attention(
     axis
         The dim that the weights are over.
     att_dropout
-        How probable a weight of 0 is while the model is trained.
+        The probability to drop a weight while the model trains.
     att_dropout_broadcast
-        Whether weights are dropped along `axis` alike at all positions of other dims.
+        Whether to drop the same weights along `axis` at all positions of other dims.
     causal_query_spatial_dim
-        A dim of query whose positions see those of `axis` that are not behind them.
+        A dim of `query` whose positions see only positions of `axis` up to their own.
     scale
-        Of the products; one over the root of the size of `key_dim` by default.
+        The factor of the products; by default one over the square root of the size of `key_dim`.
 
     Returns
     -------
     Tensor
-        Over the dims of values but `axis`, and those of query but `key_dim`.
+        The results, over the dims of `values` except `axis`, and those of `query` except `key_dim`.
 
     Raises
     ------
     ValueError
-        A query over `axis`; `rf.replace_dim` gives it another.
+        `query` has the dim `axis`; `rf.replace_dim` gives it another.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def dot_attention(
 
 
 def stop_gradient(source: Data[Any]) -> Tensor:
-    """The same numbers, to which no gradient flows.
+    """Stop the gradient and keep the numbers.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def stop_gradient(source: Data[Any]) -> Tensor:
     Returns
     -------
     Tensor
-        Over the same dims; arrays have no gradient, and are shared.
+        The same numbers, over the same dims. Arrays have no gradient, and are shared.
 
     Examples
     --------

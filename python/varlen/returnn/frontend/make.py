@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 def range_over_dim(dim: Dim, *, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
-    """The places of a dim.
+    """The positions in a dim, counted from 0.
 
     Parameters
     ----------
     dim
         A dim with lengths.
     dtype
-        Of the integers; int64 by default.
+        The dtype of the integers; int64 by default.
     device
-        Where they lie.
+        The device of the result.
 
     Returns
     -------
     Tensor
-        Over the dim, and those that it is over, as there is no place that a row lacks.
+        The positions, over the dim and the dims that it depends on, without padding.
 
     Examples
     --------
@@ -55,27 +55,27 @@ def zeros(
     feature_dim: Dim | None = None,
     like: Data[Any] | None = None,
 ) -> Tensor:
-    """Zeros.
+    """Make a Tensor of zeros.
 
     Parameters
     ----------
     dims
         Dims with lengths.
     dtype
-        Of the values; float32 by default, or that of `like`.
+        The dtype of the values; float32 by default, or that of `like`.
     device
-        Where they lie: those of "cpu" in an array, others in a tensor.
+        The device of the result: "cpu" gives an array, others a tensor.
     sparse_dim
-        The Dim that they are positions of.
+        The Dim that they index.
     feature_dim
-        Which of the dims "F" stands for.
+        The dim that "F" stands for.
     like
-        A tensor whose kind of array, device and dtype are taken, where nothing else is said.
+        A tensor that gives the kind of array, the device and the dtype by default.
 
     Returns
     -------
     Tensor
-        Over these dims.
+        A Tensor over these dims.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ones(
     feature_dim: Dim | None = None,
     like: Data[Any] | None = None,
 ) -> Tensor:
-    """Ones.
+    """Make a Tensor of ones.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def ones(
     Returns
     -------
     Tensor
-        Over these dims.
+        A Tensor over these dims.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def full(
     feature_dim: Dim | None = None,
     like: Data[Any] | None = None,
 ) -> Tensor:
-    """A Data filled with one number.
+    """Make a Tensor filled with one number.
 
     Parameters
     ----------
@@ -143,15 +143,15 @@ def full(
     fill_value
         The number, or a tensor over none or some of these dims.
     dtype
-        Of the values; by default that of `like`, without it float32 for a float of Python, int32 for an int,
-        bool for a bool, and its own for a number that has one.
+        The dtype of the values; by default that of `like`. Without `like`, a Python float gives float32, an
+        int int32, a bool bool, and a number with a dtype its own.
     device, sparse_dim, feature_dim, like
         As in `zeros`.
 
     Returns
     -------
     Tensor
-        Over these dims; autograd follows a tensor.
+        A Tensor over these dims; autograd follows a tensor.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def constant(
     feature_dim: Dim | None = None,
     like: Data[Any] | None = None,
 ) -> Tensor:
-    """One number everywhere, as `full`.
+    """Make a Tensor filled with one number, like `full`.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def constant(
     Returns
     -------
     Tensor
-        Over these dims.
+        A Tensor over these dims.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def constant(
 def sequence_mask(
     dims: Dim | Sequence[Dim], *, device: str | None = None, like: Data[Any] | None = None
 ) -> Tensor:
-    """Where a rectangle of dims has values.
+    """The mask of the valid positions in a rectangle of dims.
 
     Parameters
     ----------
@@ -226,8 +226,8 @@ def sequence_mask(
     Returns
     -------
     Tensor
-        Bools over these dims and those that they are over: True at all positions that there are, and False
-        in the padding of its `raw_tensor`.
+        Bools over these dims and the dims that they depend on: True at all valid positions, and False in the
+        padding of its `raw_tensor`.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def sequence_mask(
 def sparse_to_dense(
     labels: Data[Any], *, label_value: Any, other_value: Any, axis: Dim | None = None
 ) -> Tensor:
-    """One value at the class of each position, another at the other classes.
+    """Put one value at the class of each position, and another at the other classes.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def sparse_to_dense(
     Returns
     -------
     Tensor
-        With the dim of the classes.
+        The values, with the dim of the classes.
 
     Examples
     --------
@@ -290,23 +290,23 @@ def num_elements_of_shape(
     dims
         Dims with lengths.
     use_mask
-        Taken for the sake of code that says it: padding has no positions.
+        Accepted for compatibility: padding has no positions.
     device
-        Where counts lie, if they are a tensor; by default where `source` lies.
+        The device of the counts, if they are a tensor; by default that of `source`.
     source
-        A tensor whose positions are counted: it has all these dims.
+        The tensor whose positions are counted; it has all these dims.
     distributed
-        False: of this process alone.
+        Must be False: the count covers this process alone.
 
     Returns
     -------
     int or Tensor
-        A number; where a dim is over others that are not given, integers over those.
+        A number; integers over other dims if a dim depends on dims that are not given.
 
     Raises
     ------
     ValueError
-        `distributed`; a dim that `source` lacks.
+        `distributed` is True, or `source` lacks a dim.
 
     Examples
     --------

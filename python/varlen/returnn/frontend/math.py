@@ -1,4 +1,4 @@
-"""Arithmetic, products and shares, as RETURNN's frontend names them."""
+"""Arithmetic and comparisons, as RETURNN's frontend names them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def combine(
     allow_broadcast_all_sources: bool | None = None,
     dim_order: Sequence[Dim] | None = None,
 ) -> Tensor:
-    """Two operands, lined up by their dims.
+    """Combine two operands, aligned by their dims.
 
     Parameters
     ----------
@@ -57,19 +57,19 @@ def combine(
         "+", "-", "*", "/", "//", "%", "**", "max", "min", "logical_and", "logical_or",
         "squared_difference" or "logaddexp", or "add" and so on.
     allow_broadcast_all_sources
-        Whether neither operand needs to have all dims.
+        Whether both operands may lack dims of the result.
     dim_order
         Dims that come first in the result.
 
     Returns
     -------
     Tensor
-        Over the dims of both.
+        The results, over the dims of both.
 
     Raises
     ------
     ValueError
-        Another kind; neither operand has all dims.
+        The kind is unknown, or neither operand has all dims.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def compare(
     allow_broadcast_all_sources: bool | None = None,
     dim_order: Sequence[Dim] | None = None,
 ) -> Tensor:
-    """Two operands, lined up by their dims and compared.
+    """Compare two operands, aligned by their dims.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def compare(
     Raises
     ------
     ValueError
-        Another kind; neither operand has all dims.
+        The kind is unknown, or neither operand has all dims.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def clip_by_value(
     Returns
     -------
     Tensor
-        Over the dims of all.
+        The results, over the dims of all.
 
     Examples
     --------
@@ -167,19 +167,19 @@ def clip_by_value(
 
 
 def safe_log(a: Data[Any], *, eps: float | None = None) -> Tensor:
-    """The logarithm of the number, or of a least one where it is below, number by number.
+    """The logarithm of each number, or of `eps` if that is greater.
 
     Parameters
     ----------
     a
         Numbers.
     eps
-        The least number; the smallest one above 0 that the dtype has by default.
+        The least number; by default the smallest one of the dtype above 0.
 
     Returns
     -------
     Tensor
-        Over the same dims.
+        The results, over the same dims.
 
     Examples
     --------
@@ -205,21 +205,21 @@ def lerp(
     *,
     allow_broadcast_all_sources: bool = False,
 ) -> Tensor:
-    """Numbers on the way from one to another.
+    """Interpolate linearly between two tensors.
 
     Parameters
     ----------
     start, end
         Tensors.
     weight
-        How far: 0 at the start, 1 at the end.
+        The position between them: 0 at the start, 1 at the end.
     allow_broadcast_all_sources
-        Whether none of the three needs to have all dims.
+        Whether all three may lack dims of the result.
 
     Returns
     -------
     Tensor
-        Over the dims of all.
+        The results, over the dims of all.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def where(
     *,
     allow_broadcast_all_sources: bool = False,
 ) -> Tensor:
-    """One operand where a condition holds, else the other.
+    """Choose between two operands by a condition.
 
     Parameters
     ----------
@@ -252,12 +252,12 @@ def where(
     true_, false_
         Tensors or numbers.
     allow_broadcast_all_sources
-        Whether none of the three needs to have all dims.
+        Whether all three may lack dims of the result.
 
     Returns
     -------
     Tensor
-        Over the dims of all; of two floats of Python float32, of two ints int32.
+        The results, over the dims of all. Two Python floats give float32, two ints int32.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Positions that move along dims, as RETURNN's frontend names it."""
+"""Concatenating, padding and slicing dims, as RETURNN's frontend names it."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def concat(
     out_dim: Dim | None = None,
     handle_dynamic_dims: bool | None = None,
 ) -> tuple[Tensor, Dim]:
-    """Tensors one behind the other, each along a dim of its own; of dynamic ones row by row.
+    """Concatenate tensors, each along a dim of its own; dynamic dims row by row.
 
     Parameters
     ----------
     *sources
-        A tensor and its dim, each.
+        Pairs of a tensor and its dim.
     allow_broadcast
-        Whether tensors that lack a dim of others are repeated over it.
+        Whether to repeat tensors over the dims that only others have.
     out_dim
-        What the sum of the dims is called.
+        The sum of the dims.
     handle_dynamic_dims
-        Taken for the sake of code that says it: each row ends where it ends.
+        Accepted for compatibility: each row ends at its own end.
 
     Returns
     -------
     tuple of Tensor and Dim
-        The dim is the sum of the dims.
+        The result, and the sum of the dims.
 
     Examples
     --------
@@ -59,24 +59,24 @@ def concat(
 
 
 def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tensor:
-    """Tensors one behind the other, each along its features.
+    """Concatenate tensors along their features.
 
     Parameters
     ----------
     *sources
         Tensors with features.
     allow_broadcast
-        Whether tensors that lack a dim of others are repeated over it.
+        Whether to repeat tensors over the dims that only others have.
 
     Returns
     -------
     Tensor
-        With the sum of the features.
+        The result, with the sum of the features.
 
     Raises
     ------
     ValueError
-        One without features.
+        A tensor has no features.
 
     Examples
     --------
@@ -100,23 +100,23 @@ def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tenso
 def cum_concat_step(
     source: Data[Any], *, prev_accum: Data[Any], axis: Dim, out_spatial_dim: Dim | None = None
 ) -> tuple[Tensor, Dim]:
-    """One position more behind those of each row.
+    """Append one position to each row.
 
     Parameters
     ----------
     source
         The values of the new position, without the dim.
     prev_accum
-        Those before it.
+        The values before it.
     axis
         The dim of prev_accum.
     out_spatial_dim
-        What the longer dim is called.
+        The longer dim.
 
     Returns
     -------
     tuple of Tensor and Dim
-        The dim is axis + 1.
+        The result, and the dim axis + 1.
 
     Examples
     --------
@@ -143,28 +143,28 @@ def gating(
     act_func: Callable[[Tensor], Data[Any]] = identity,
     out_dim: Dim | None = None,
 ) -> tuple[Tensor, Dim]:
-    """The first half of the features times a gate made of the second.
+    """Multiply the first half of the features by a gate made of the second half.
 
     Parameters
     ----------
     x
         Floats.
     axis
-        The dim that is halved; the features by default.
+        The dim to halve; the features by default.
     gate_func, act_func
-        What is applied to the second half, and to the first.
+        The functions of the second half, and of the first.
     out_dim
         The dim of a half.
 
     Returns
     -------
     tuple of Tensor and Dim
-        Half as many features.
+        The result, with half as many features, and their dim.
 
     Raises
     ------
     ValueError
-        No features, or an odd number of them.
+        There are no features, or an odd number of them.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def gating(
 
 
 def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
-    """Tensors of the same dims along a new one.
+    """Stack tensors of the same dims along a new dim.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[
     Returns
     -------
     tuple of Tensor and Dim
-        The dim counts the tensors.
+        The result, and the new dim.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[
 
 
 def unstack(source: Data[Any], *, axis: Dim) -> tuple[Tensor, ...]:
-    """The tensors that `stack` laid along a dim.
+    """Split a tensor along a dim; the inverse of `stack`.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def unstack(source: Data[Any], *, axis: Dim) -> tuple[Tensor, ...]:
     Raises
     ------
     ValueError
-        A dim whose lengths differ.
+        The lengths of the dim differ.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def pad(
     value: Data[Any] | complex | None = None,
     handle_dynamic_dims: bool | None = None,
 ) -> tuple[Tensor, list[Dim]]:
-    """More positions before and behind those of some dims.
+    """Pad rows at both ends, along some dims.
 
     Parameters
     ----------
@@ -264,25 +264,26 @@ def pad(
     axes
         The dims.
     padding
-        How many before and behind, for each dim or for all; numbers or dims, also dynamic ones.
+        The numbers of positions on the left and on the right, for each dim or for all: numbers or dims, also
+        dynamic ones.
     out_dims
-        What the longer dims are called.
+        The longer dims.
     mode
         "constant", "reflect" or "replicate".
     value
-        Of the new positions: a number, or a tensor without dims; by default the class "[PAD]" of a
+        The value of the new positions: a number, or a tensor without dims; by default the class "[PAD]" of a
         vocabulary, else 0.
     handle_dynamic_dims
-        Taken for the sake of code that says it: each row ends where it ends.
+        Accepted for compatibility: each row ends at its own end.
 
     Returns
     -------
     tuple of Tensor and list of Dim
-        The longer dims: left + axis + right.
+        The result, and the longer dims: left + axis + right.
 
     Notes
     -----
-    Each row is padded at its own ends, by dims of its own too, which RETURNN refuses.
+    Each row is padded at its own ends, also by dynamic dims, which RETURNN refuses.
 
     Examples
     --------
@@ -315,7 +316,7 @@ def slice(
     size: Any = None,
     out_dim: Dim | None = None,
 ) -> tuple[Tensor, Dim]:
-    """Positions of a dim from one place to another, of each row.
+    """Slice each row along a dim.
 
     Parameters
     ----------
@@ -324,18 +325,18 @@ def slice(
     axis
         The dim.
     start, end
-        Places, as slices have them, for all rows or one for each.
+        The bounds, as in Python's slices, for all rows or for each.
     step
-        How far positions are apart.
+        The distance between positions.
     size
-        How many, in place of `end`.
+        The number of positions, instead of `end`.
     out_dim
-        What the dim is called then.
+        The dim of the result.
 
     Returns
     -------
     tuple of Tensor and Dim
-        A row that is shorter than asked has what it has; RETURNN gives it padding.
+        The result, and its dim. A row that is too short gives fewer positions; RETURNN pads it.
 
     Examples
     --------

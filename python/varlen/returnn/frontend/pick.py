@@ -1,4 +1,4 @@
-"""Positions that are picked, put and joined, as RETURNN's frontend names it."""
+"""Gathering, scattering, selecting and sorting positions, as RETURNN's frontend names it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 def gather(
     source: Data[Any], *, indices: Data[Any] | int, axis: Dim | None = None, clip_to_valid: bool = False
 ) -> Tensor:
-    """The values at places along a dim.
+    """Gather the values at positions along a dim.
 
     Parameters
     ----------
     source
         Any values.
     indices
-        Places, or one for all; dims that both have go together.
+        The positions, or one for all. Dims that both have are aligned.
     axis
         The dim; `indices.sparse_dim` by default.
     clip_to_valid
-        Whether places outside of a row become its ends.
+        Whether to clip positions outside a row to its ends.
 
     Returns
     -------
     Tensor
-        The dims of indices in place of `axis`.
+        The values, with the dims of `indices` in place of `axis`.
 
     Examples
     --------
@@ -63,35 +63,35 @@ def scatter(
     out_dim: Dim | None = None,
     use_mask: bool | None = None,
 ) -> Tensor:
-    """Values put to places along a new dim; what meets at one is reduced.
+    """Scatter values to positions along a new dim, and reduce those that meet.
 
     Parameters
     ----------
     source
         Any values.
     indices
-        Places.
+        The positions.
     indices_dim
-        The dims of source that go.
+        The dims of `source` to reduce.
     mode
-        How: "sum", "max", "min", "mean" and more, as `varlen.dims.scatter` takes it.
+        The reduction: "sum", "max", "min", "mean" and more, as in `varlen.dims.scatter`.
     fill_value
-        Of places where nothing was put; 0 by default for a mean, as RETURNN has it, else what
-        `varlen.dims.scatter` gives.
+        The value of positions that get none; by default 0 for a mean, as in RETURNN, otherwise as in
+        `varlen.dims.scatter`.
     out_dim
         The new dim; `indices.sparse_dim` by default.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
     Tensor
-        With the new dim.
+        The results, with the new dim.
 
     Raises
     ------
     ValueError
-        No `out_dim`, and places of no dim.
+        There is no `out_dim`, and `indices` have no `sparse_dim`.
 
     Examples
     --------
@@ -118,18 +118,18 @@ def scatter_count(
     out_dim: Dim | None = None,
     fill_value: int | None = None,
 ) -> Tensor:
-    """How often each place is named.
+    """Count how often each position occurs.
 
     Parameters
     ----------
     indices
-        Places.
+        The positions.
     indices_dim
         The dims to reduce.
     out_dim
-        The dim that is counted along; `indices.sparse_dim` by default.
+        The dim of the counts; `indices.sparse_dim` by default.
     fill_value
-        Of places that none names; 0 by default.
+        The value of positions that do not occur; 0 by default.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def _scatter_function(mode: str, what: str) -> Callable[..., Tensor]:
     Returns
     -------
     Tensor
-        With the new dim.
+        The results, with the new dim.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def repeat(
     out_spatial_dim: Dim | None = None,
     max_len_factor: float | None = None,
 ) -> tuple[Tensor, Dim]:
-    """Each position as often as is said.
+    """Repeat each position a number of times.
 
     Parameters
     ----------
@@ -206,22 +206,22 @@ def repeat(
     in_spatial_dim
         The dim.
     repeats
-        How often, for all positions or for each.
+        The number of times, for all positions or for each.
     out_spatial_dim
         The dim of the result.
     max_len_factor
-        At most how many times as long a row becomes. In rows that would be longer each position that is
-        repeated stays once, and what is above that is scaled by one factor, and rounded down.
+        The largest factor by which a row may grow. In rows that would be longer, each repeated position stays
+        once; further repeats are scaled by one factor and rounded down.
 
     Returns
     -------
     tuple of Tensor and Dim
-        The dim is as long as the sum.
+        The result, and its dim, which is as long as the sum of `repeats`.
 
     Raises
     ------
     ValueError
-        A `max_len_factor` below 1.
+        `max_len_factor` is below 1.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _limit_counts(repeats: Data[Any] | int, dim: Dim, factor: float) -> Data[Any
 def masked_select(
     tensor: Data[Any], *, mask: Data[Any], dims: Sequence[Dim], out_dim: Dim | None = None
 ) -> tuple[Tensor, Dim]:
-    """The positions of some dims where a mask holds, in one dim.
+    """Select the positions of some dims where a mask is True, as one dim.
 
     Parameters
     ----------
@@ -269,14 +269,14 @@ def masked_select(
     mask
         Bools.
     dims
-        The dims that go; of one, each row keeps its own.
+        The dims to replace. With one dim, each row keeps its own positions.
     out_dim
-        The dim of what stays.
+        The dim of the selected positions.
 
     Returns
     -------
     tuple of Tensor and Dim
-        Values without padding.
+        The values, without padding, and their dim.
 
     Examples
     --------
@@ -305,20 +305,20 @@ def masked_scatter(
     Parameters
     ----------
     source
-        Values for the positions where the mask holds.
+        Values for the positions where the mask is True.
     backup
         Values for the others; 0 by default.
     mask
         Bools.
     dims
-        The dims in place of `in_dim`.
+        The dims that replace `in_dim`.
     in_dim
-        The dim of source that goes.
+        The dim of `source` to replace.
 
     Returns
     -------
     Tensor
-        Over the dims of the mask, and what else source has.
+        The values, over the dims of the mask and the other dims of `source`.
 
     Examples
     --------
@@ -338,21 +338,21 @@ def masked_scatter(
 
 
 def merge_dims(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
-    """Some dims as one, the first slowest.
+    """Merge some dims into one; the first dim varies slowest.
 
     Parameters
     ----------
     source
         Any values.
     dims
-        Dims whose product is one of fixed size in each row; others are for `pack_padded`.
+        The dims, whose product has a fixed size in each row. Use `pack_padded` for others.
     out_dim
-        What the product is called.
+        The product of the dims.
 
     Returns
     -------
     tuple of Tensor and Dim
-        The dim is the product.
+        The result, and the product of the dims.
 
     Notes
     -----
@@ -379,7 +379,7 @@ def split_dims(
     pad_to_multiples: bool | None = None,
     pad_value: complex | None = None,
 ) -> Tensor:
-    """One dim as several, the first slowest.
+    """Split one dim into several; the first dim varies slowest.
 
     Parameters
     ----------
@@ -388,16 +388,16 @@ def split_dims(
     axis
         The dim.
     dims
-        Dims whose product it is; one may be without a size.
+        The dims, whose product is `axis`. One of them may have no size.
     pad_to_multiples
-        Whether the last of the first dim is filled up; by default where a `pad_value` says with what.
+        Whether to pad the dim up to a multiple; by default if there is a `pad_value`.
     pad_value
-        With what; 0 by default.
+        The value of the padding; 0 by default.
 
     Returns
     -------
     Tensor
-        These dims in place of the one.
+        The values, with these dims in place of `axis`.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def split_dims(
 def pack_padded(
     source: Data[Any], *, dims: Sequence[Dim], enforce_sorted: bool = False, out_dim: Dim | None = None
 ) -> tuple[Tensor, Dim]:
-    """The positions of some dims as one dim, in the order of these dims.
+    """Pack the valid positions of some dims into one dim, in the order of these dims.
 
     Parameters
     ----------
@@ -425,14 +425,14 @@ def pack_padded(
     dims
         The dims, the slowest first.
     enforce_sorted
-        Taken for the sake of code that says it: rows are in their order, sorted by length or not.
+        Accepted for compatibility: rows keep their order, sorted by length or not.
     out_dim
-        What the one dim is called.
+        The packed dim.
 
     Returns
     -------
     tuple of Tensor and Dim
-        Values without padding.
+        The values, without padding, and their dim.
 
     Examples
     --------
@@ -455,7 +455,7 @@ def top_k(
     k_dim: Dim | None = None,
     sorted: bool = True,
 ) -> tuple[Tensor, Any, Dim]:
-    """The greatest numbers over some dims, the greatest first, and where they stand.
+    """The k greatest numbers over some dims, in descending order, and their positions.
 
     Parameters
     ----------
@@ -464,21 +464,21 @@ def top_k(
     axis
         One dim or several.
     k
-        How many; a number, or a tensor without dims.
+        The number of results: a number, or a tensor without dims.
     k_dim
         The dim of the numbers.
     sorted
-        Taken for the sake of code that says it: they are sorted.
+        Accepted for compatibility: the results are sorted.
 
     Returns
     -------
     tuple of Tensor, Tensor or list of Tensor, and Dim
-        Numbers, their places along the dim or along each of several, and the new dim.
+        The numbers, their positions along the dim or along each of several, and the new dim.
 
     Raises
     ------
     ValueError
-        Neither k nor k_dim.
+        There is neither k nor k_dim.
 
     Examples
     --------
@@ -502,23 +502,23 @@ def top_k(
 def sort(
     source: Data[Any], *, axis: Dim, descending: bool = False, stable: bool = True
 ) -> tuple[Tensor, Tensor, Dim]:
-    """Numbers in their order, in each row.
+    """Sort the numbers of each row.
 
     Parameters
     ----------
     source
         Numbers.
     axis
-        The dim; RETURNN takes none whose lengths differ.
+        The dim; its lengths may differ, unlike in RETURNN.
     descending
         Whether the greatest comes first.
     stable
-        Taken for the sake of code that says it: equal numbers stay in their order.
+        Accepted for compatibility: equal numbers keep their order.
 
     Returns
     -------
     tuple of Tensor, Tensor and Dim
-        Numbers, where they stood, and the dim, which is `axis`.
+        The sorted numbers, their original positions, and the dim, which is `axis`.
 
     Examples
     --------
@@ -534,7 +534,7 @@ def sort(
 
 
 def top_k_mask(values: Data[Any], *, axis: Dim, k: Data[Any] | int) -> Tensor:
-    """Which numbers are among the greatest over a dim.
+    """The mask of the k greatest numbers over a dim.
 
     Parameters
     ----------
@@ -543,7 +543,7 @@ def top_k_mask(values: Data[Any], *, axis: Dim, k: Data[Any] | int) -> Tensor:
     axis
         The dim.
     k
-        How many; a number, or a tensor without dims.
+        The number of results: a number, or a tensor without dims.
 
     Returns
     -------

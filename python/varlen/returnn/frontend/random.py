@@ -45,47 +45,47 @@ def random(
     out: None = None,
     like: Data[Any] | None = None,
 ) -> Tensor:
-    """Random numbers.
+    """Draw random numbers.
 
     Parameters
     ----------
     dims
         Dims with lengths.
     dtype
-        Of the numbers; float32 by default, or that of `like`. Integers are drawn as such.
+        The dtype of the numbers; float32 by default, or that of `like`. Integers are drawn as integers.
     device
-        Where they lie: those of "cpu" in an array, others in a tensor.
+        The device of the result: "cpu" gives an array, others a tensor.
     sparse_dim
-        The Dim that integers are positions of.
+        The Dim that integers index.
     feature_dim
-        Which of the dims "F" stands for.
+        The dim that "F" stands for.
     distribution
         "uniform", "normal", or "truncated_normal", which is cut at two standard deviations.
     mean, stddev
-        Of a normal distribution, 0 and 1 by default; numbers, or tensors without dims.
+        The parameters of a normal distribution, 0 and 1 by default: numbers, or tensors without dims.
     bound
-        `minval` and `maxval` of a uniform distribution are minus this, and this.
+        A number that sets `minval` and `maxval` of a uniform distribution to -bound and bound.
     minval, maxval
-        The bounds of a uniform distribution, 0 and 1 by default; the second is not drawn.
+        The bounds of a uniform distribution, 0 and 1 by default; `maxval` is exclusive.
     seed
-        Numbers that the random numbers depend on; new ones each time by default.
+        The seed; by default the numbers differ each time.
     algorithm, auto_update_state, static
-        Taken for the sake of code that says them.
+        Accepted for compatibility.
     explicit_state, out
-        None: there is no state, and nothing is filled.
+        Must be None: there is no state, and nothing to fill.
     like
-        A tensor whose kind of array, device and dtype are taken, where nothing else is said.
+        A tensor that gives the kind of array, the device and the dtype by default.
 
     Returns
     -------
     Tensor
-        Over these dims.
+        The random numbers, over these dims.
 
     Raises
     ------
     ValueError
-        Another distribution, a state, a tensor to fill; bounds of a truncated normal distribution that are
-        not those at two standard deviations.
+        The distribution is unknown, `explicit_state` or `out` is given, or the bounds of a truncated normal
+        distribution are not at two standard deviations.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dims that go, as RETURNN's frontend names it."""
+"""Reductions over dims, as RETURNN's frontend names them."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ def reduce(
     use_mask: bool = True,
     distributed: bool = False,
 ) -> Tensor:
-    """What all positions of some dims come to.
+    """Reduce over some dims.
 
     Parameters
     ----------
     source
         Numbers.
     mode
-        As `varlen.dims.reduce` takes it.
+        The reduction, as in `varlen.dims.reduce`.
     axis
         The dims to reduce.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
     distributed
-        False: over the positions of this process alone.
+        Must be False: the reduction covers the positions of this process alone.
 
     Returns
     -------
     Tensor
-        Over the dims that stay.
+        The results, over the remaining dims.
 
     Raises
     ------
     ValueError
-        `distributed`.
+        `distributed` is True.
 
     Notes
     -----
-    Of no positions come -inf, inf and -1 for max, min and places, where RETURNN has the least float, the
-    greatest and 0.
+    Without positions max, min, argmax and argmin give -inf, inf, -1 and -1; RETURNN gives the least float,
+    the greatest float, 0 and 0.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def reduce(
 
 
 def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | None = None) -> Tensor:
-    """What each few features that lie side by side come to, as for maxout.
+    """Reduce groups of adjacent features, as for maxout.
 
     Parameters
     ----------
@@ -79,19 +79,19 @@ def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | 
     mode
         As in `reduce`.
     num_pieces
-        How many features become one.
+        The number of features in a group.
     out_dim
         The dim of the result; the features over `num_pieces` by default.
 
     Returns
     -------
     Tensor
-        With fewer features.
+        The result, with fewer features.
 
     Raises
     ------
     ValueError
-        No features.
+        There are no features.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether something is trained, which RETURNN tells its functions by a run context."""
+"""The run context, which tells RETURNN's functions whether the model trains."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class RunCtx:
-    """What is being done.
+    """The current stage and step.
 
     Parameters
     ----------
     stage
-        "init" before the first step, "train_step" where a loss is computed, be it trained or only evaluated,
-        "forward_step" where outputs are.
+        "init" before the first step, "train_step" for a loss, in training or evaluation, "forward_step" for
+        outputs.
     train_flag
-        Whether the model is trained.
+        Whether the model trains.
     step, epoch
-        What was said of them.
+        The numbers of the step and the epoch.
     expected_outputs
-        What was said of the outputs; none are collected.
+        The expected outputs; none are collected.
 
     Notes
     -----
-    As RETURNN's `RunCtx`, which also collects losses and outputs.
+    Like RETURNN's `RunCtx`, which also collects losses and outputs.
 
     Examples
     --------
@@ -54,12 +54,12 @@ _current = RunCtx(stage="init")
 
 
 def get_run_ctx() -> RunCtx:
-    """What is being done now.
+    """The current run context.
 
     Returns
     -------
     RunCtx
-        What was said last; "init", where nothing is trained, at first.
+        The context of the last step that began; at first "init", without training.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def get_run_ctx_step() -> Any:
     Returns
     -------
     int or Tensor
-        What was said last; 0 at first.
+        The number of the last step that began; 0 at first.
 
     Examples
     --------
@@ -90,14 +90,14 @@ def get_run_ctx_step() -> Any:
 
 
 def init_train_step_run_ctx(*, train_flag: Any = True, step: Any = 0, epoch: Any = 1) -> None:
-    """Say that a step with a loss begins.
+    """Begin a step with a loss.
 
     Parameters
     ----------
     train_flag
-        Whether the model is trained: False where it is only evaluated.
+        Whether the model trains; False in evaluation.
     step, epoch
-        Numbers that `get_run_ctx` tells.
+        Numbers for `get_run_ctx`.
 
     Examples
     --------
@@ -112,14 +112,14 @@ def init_train_step_run_ctx(*, train_flag: Any = True, step: Any = 0, epoch: Any
 
 
 def init_forward_step_run_ctx(*, expected_outputs: Any = None, step: Any = 0, epoch: Any = 1) -> None:
-    """Say that a step without a loss begins; nothing is trained.
+    """Begin a step without a loss and without training.
 
     Parameters
     ----------
     expected_outputs
-        What `get_run_ctx` tells: no outputs are collected.
+        The outputs for `get_run_ctx`; none are collected.
     step, epoch
-        Numbers that `get_run_ctx` tells.
+        Numbers for `get_run_ctx`.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def init_forward_step_run_ctx(*, expected_outputs: Any = None, step: Any = 0, ep
 
 
 def reset_run_ctx() -> None:
-    """Say that the step is over.
+    """End the step.
 
     Examples
     --------

@@ -37,19 +37,19 @@ def window(
     window_dim
         The dim of the positions in a window.
     window_right, window_left
-        How many positions of a window are behind the one that it belongs to, and before it; by default half,
-        one more behind where it cannot be halved. For padding "same".
+        For padding "same", the number of positions in a window after its own position, and before it; by
+        default half each, with an odd one after it.
     padding
-        "same": one window for each position; "valid": those that lie in the row.
+        "same" for one window for each position, "valid" for windows inside the row.
     pad_value
-        What stands where a window reaches out of the row; by default the class "[PAD]" of a vocabulary,
+        The value of positions outside the row; by default the class "[PAD]" of a vocabulary,
         else 0.
     stride
-        How far apart windows are.
+        The distance between windows.
     out_spatial_dim
-        What the dim of the windows is called.
+        The dim of the windows.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def window(
     Raises
     ------
     ValueError
-        Both sides are said, and are not as many as the window has.
+        Both sides are given, and do not fit the size of the window.
 
     Examples
     --------
@@ -115,30 +115,30 @@ def pool(
     out_spatial_dims: Dim | Sequence[Dim] | None = None,
     use_mask: bool | None = None,
 ) -> tuple[Tensor, list[Dim]]:
-    """What the numbers in windows along some dims come to.
+    """Pool the numbers in windows along some dims.
 
     Parameters
     ----------
     source
         Numbers.
     nd
-        How many dims, if it is said.
+        The number of dims, to check it.
     mode
         "max" or "avg".
     pool_size
-        Positions of a window, for all dims or for each.
+        The size of a window, for all dims or for each.
     padding
-        "valid", "same", or how many positions more there are at both ends.
+        "valid", "same", or the number of positions to add at both ends.
     dilation_rate
-        How far apart the positions of a window are.
+        The distance between positions of a window.
     strides
-        How far apart windows are; `pool_size` by default.
+        The distance between windows; `pool_size` by default.
     in_spatial_dims
         The dims.
     out_spatial_dims
-        What the dims of the windows are called.
+        The dims of the windows.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -148,11 +148,11 @@ def pool(
     Raises
     ------
     ValueError
-        Another mode, another number of dims.
+        The mode is unknown, or the number of dims is not `nd`.
 
     Notes
     -----
-    What reaches out of a row does not count; in RETURNN it counts as 0 in a mean.
+    Positions outside a row do not count; RETURNN counts them as 0 in a mean.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def pool1d(
     in_spatial_dim: Dim,
     out_spatial_dim: Dim | None = None,
 ) -> tuple[Tensor, Dim]:
-    """What the numbers in windows along a dim come to.
+    """Pool the numbers in windows along a dim.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def pool1d(
     in_spatial_dim
         The dim.
     out_spatial_dim
-        What the dim of the windows is called.
+        The dim of the windows.
 
     Returns
     -------
@@ -246,44 +246,44 @@ def conv(
     bias: Data[Any] | None = None,
     use_mask: bool | None = None,
 ) -> tuple[Tensor, list[Dim]]:
-    """A convolution along one dim; the filter is not reversed.
+    """Convolve along one dim, without reversing the filter.
 
     Parameters
     ----------
     source
         Numbers with channels.
     in_dim, out_dim
-        The channels that come in and go out.
+        The input and output channels.
     in_spatial_dims
-        The dim that the filter goes along, in a list.
+        The dim to convolve along, in a list.
     out_spatial_dims
-        What it is called then.
+        The dim of the result, in a list.
     filter
         Weights over `in_dim`, `out_dim` and the dim of `filter_size`.
     filter_size
-        The dim of the positions of the filter, in a list.
+        The dim of the filter's positions, in a list.
     padding
-        "valid", "same", or how many zeros there are at both ends.
+        "valid", "same", or the number of zeros to add at both ends.
     strides
-        How far apart the places of the filter are; 1 by default.
+        The distance between places of the filter; 1 by default.
     dilation_rate
-        How far apart the positions are that one place reads; 1 by default.
+        The distance between the positions that one place reads; 1 by default.
     groups
-        Runs of channels, each of which sees its own only; 1 by default.
+        The number of groups of channels that do not mix; 1 by default.
     bias
-        A number for each of `out_dim`.
+        A number for each output channel.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
     tuple of Tensor and list of Dim
-        The dim of the places.
+        The result, and its dim.
 
     Raises
     ------
     ValueError
-        Two dims or more; a filter of other dims.
+        There are several dims, or the filter has other dims.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def transposed_conv(
     bias: Data[Any] | None = None,
     use_mask: bool | None = None,
 ) -> tuple[Tensor, list[Dim]]:
-    """The gradient of a convolution along one dim: each position gives a copy of the filter, added up.
+    """Transposed convolution along one dim: each position adds a scaled copy of the filter.
 
     Parameters
     ----------
@@ -343,21 +343,21 @@ def transposed_conv(
     padding
         "valid" or "same".
     remove_padding
-        How many positions are cut off at both ends of the result.
+        The number of positions to cut off at both ends of the result.
     output_padding
         None or 0.
     strides
-        How far apart copies are; the size of the filter by default.
+        The distance between copies; the size of the filter by default.
 
     Returns
     -------
     tuple of Tensor and list of Dim
-        The longer dim.
+        The result, and its dim.
 
     Raises
     ------
     ValueError
-        Two dims or more; a filter of other dims; an `output_padding`.
+        There are several dims, the filter has other dims, or `output_padding` is not 0.
 
     Examples
     --------
@@ -397,7 +397,7 @@ def transposed_conv(
 
 
 def _one(value: Any, argument: str, default: Any = None) -> Any:
-    """What is said of the one dim."""
+    """The value for the one dim."""
     if value is None:
         return default
     if not isinstance(value, (list, tuple)):
@@ -422,23 +422,23 @@ def make_conv_out_spatial_dims(
     dilation_rate: int | Sequence[int] = 1,
     description_prefix: str | None = None,
 ) -> list[Dim]:
-    """The dims of what a convolution or a pooling gives.
+    """The dims of the result of a convolution or a pooling.
 
     Parameters
     ----------
     in_spatial_dims
-        The dims that the filter goes along.
+        The dims to convolve along.
     filter_size
-        Its size, for all dims or for each.
+        The size of the filter, for all dims or for each.
     padding, strides, dilation_rate
         As in `conv`, for all dims or for each.
     description_prefix
-        Taken for the sake of code that says it: dims are called by what they are made of.
+        Accepted for compatibility: the dims get the names of their expressions.
 
     Returns
     -------
     list of Dim
-        One for each.
+        One dim for each.
 
     Examples
     --------
