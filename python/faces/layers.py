@@ -6,7 +6,7 @@ from frontend import Face
 
 ROWS = "(n, ...) for a Ragged, a Padded or a list of n sequences."
 REFUSES = "The result for a sequence without rows{}; None{} raises an error for it."
-KINDS = "Y and the gradient are of the kinds that `reduce_sum` gives"
+KINDS = "Y and the gradient have the types that `reduce_sum` gives"
 LISTS = "[np.array([1.0]), np.array([2.0, 3.0])]"
 
 
@@ -26,7 +26,7 @@ def _reduce(
         {"empty": REFUSES.format(empty, ", the default," if default == "None" else "")},
         returns,
         "Layer",
-        notes=f"As Thinc's `reduce_{name}`, but trailing axes stay.",
+        notes=f"Like Thinc's `reduce_{name}`, but trailing axes stay.",
     )
 
 
@@ -77,8 +77,8 @@ REDUCTIONS = (
     _reduce(
         "sum",
         f"The sum of each sequence's rows: {ROWS}",
-        "Y is an array, or for a nested Ragged, whose innermost sequences are taken, a Ragged of the levels "
-        "above. The gradient is of the kind of X.",
+        "Y is an array. A nested Ragged is reduced over its innermost sequences and gives a Ragged of the "
+        "levels above. The gradient has the type of X.",
         "[3., 3.]",
         "[[3.0, 3.0], [3.0]]",
         "0",
@@ -95,7 +95,7 @@ REDUCTIONS = (
         "max",
         "The largest number of each sequence, column by column: (n, ...) for n sequences.\n\n"
         "    The gradient goes to the first row that holds it.",
-        f"{KINDS}, and of the dtype of X.",
+        f"{KINDS}, and the dtype of X.",
         "[2., 3.]",
         "[[0.0, 2.0], [3.0]]",
     ),
@@ -118,8 +118,8 @@ REDUCTIONS = (
     _convert(
         "list2array",
         "Lay the arrays of a list end to end as one array; for a Ragged return its values.",
-        "Y is (total, ...). The gradient is cut as X was, and of its kind.",
-        "As Thinc's `list2array`, which says that it takes a Ragged, but does not.",
+        "Y is (total, ...). The gradient is split like X, and has its type.",
+        "Like Thinc's `list2array`, which is documented to take a Ragged, but does not.",
         f"""
         >>> Y, backprop = vl.transforms.list2array()({LISTS}, True)
         >>> Y, backprop(Y)
@@ -129,8 +129,8 @@ REDUCTIONS = (
     _convert(
         "list2ragged",
         "Convert a list of arrays (length, ...) to a Ragged. A Ragged passes through.",
-        "Y is a Ragged of one level. The gradient is a list of arrays of the shapes that came.",
-        "As Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged.",
+        "Y is a Ragged of one level. The gradient is a list of arrays of the original shapes.",
+        "Like Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged.",
         f"""
         >>> r, backprop = vl.transforms.list2ragged()({LISTS}, True)
         >>> r.lengths.tolist(), backprop(r)
@@ -141,7 +141,7 @@ REDUCTIONS = (
         "ragged2list",
         "Convert a Ragged of one level to a list of views, (length, ...) each.",
         "Y is a list. The gradient is a Ragged.",
-        "As Thinc's `ragged2list`.",
+        "Like Thinc's `ragged2list`.",
         """
         >>> Y, backprop = vl.transforms.ragged2list()(vl.Ragged([1.0, 2.0], [0, 2]), True)
         >>> Y, backprop(Y).lengths.tolist()
@@ -151,8 +151,8 @@ REDUCTIONS = (
     _convert(
         "list2padded",
         "Convert a list of arrays (length, ...) to a Padded. A Padded passes through.",
-        "Y is a Padded. The gradient is a list of arrays of the shapes that came.",
-        "As Thinc's `list2padded`, which takes arrays of two axes only.",
+        "Y is a Padded. The gradient is a list of arrays of the original shapes.",
+        "Like Thinc's `list2padded`, which takes arrays of two axes only.",
         f"""
         >>> p, backprop = vl.transforms.list2padded()({LISTS}, True)
         >>> p.data.tolist(), backprop(p)
@@ -162,8 +162,8 @@ REDUCTIONS = (
     _convert(
         "padded2list",
         "Convert a Padded to a list of arrays (length, ...), in their original order.",
-        "Y is a list. The gradient is a Padded with the order of columns that X has.",
-        "As Thinc's `padded2list`; the gradient has the columns that X has.",
+        "Y is a list. The gradient is a Padded with the columns in the order of X.",
+        "Like Thinc's `padded2list`; the gradient has the columns of X.",
         """
         >>> vl.transforms.padded2list().predict(vl.Padded.from_list([[1], [2, 3]]))
         [array([1]), array([2, 3])]
@@ -177,17 +177,17 @@ WRAPPERS = (
         "with_array",
         """The layer sees one array: all rows of all sequences, without their bounds.
 
-    Of a Ragged it sees the values, of a Padded the data, padding included, (L, B, ...), of a list or tuple of
-    arrays these end to end; an array is seen as it is. It gives as many rows. `varlen.Ragged` and `Padded` go
-    out with the very levels that came.""",
+    It sees the values of a Ragged, the data of a Padded, (L, B, ...) with padding, the arrays of a list or
+    tuple end to end, or an array as it is. It returns as many rows. A `varlen.Ragged` or `Padded` keeps its
+    levels.""",
         'wrap("with_array({})", partial(as_array, pad=as_int(pad, "pad")), layer)',
         {
-            "TypeError": "X is no container of rows, or the layer gives no array.",
+            "TypeError": "X is no container of rows, or the layer returns no array.",
             "ValueError": "The layer returns another number of rows, or a gradient does not fit the result.",
         },
         (
-            "As Thinc's `with_array`; the gradient's structure, shapes and dtype are compared with "
-            "those of the result."
+            "Like Thinc's `with_array`, but the gradient must have the structure, shapes and dtype of the "
+            "result."
         ),
         """
         >>> layer = vl.transforms.with_array(np.negative)
@@ -199,20 +199,20 @@ WRAPPERS = (
         arguments="layer: Any, pad: int=0",
         texts={
             "pad": (
-                "For lists alone: the number of zero rows before each array that has rows, and after the "
+                "For lists only: the number of zero rows before each array that has rows, and after the "
                 "last, so that windows of neighbours do not reach into another sequence."
             )
         },
     ),
     _wrapper(
         "with_array2d",
-        """As `with_array`, but the layer sees a table with trailing axes merged; (T, 1) for (T,).
+        """Like `with_array`, but the layer sees a table with trailing axes merged; (T, 1) for (T,).
 
-    The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
-    trailing axes back; one of another width stays a table.""",
+    The steps and columns of a Padded become one axis of rows. A result as wide as the table gets the trailing
+    axes back; one of another width stays a table.""",
         'wrap("with_array2d({})", partial(as_array2d, pad=as_int(pad, "pad")), layer)',
         {"TypeError, ValueError": "As in `with_array`, when it is called."},
-        "As Thinc's `with_array2d`, of which a Ragged comes out without its trailing axes.",
+        "Like Thinc's `with_array2d`, which drops the trailing axes of a Ragged.",
         """
         >>> layer = vl.transforms.with_array2d(lambda table: table * [1, 10, 100, 1000])
         >>> layer.predict(vl.Ragged(np.ones((1, 2, 2), int), [1])).to_list()
@@ -225,18 +225,18 @@ WRAPPERS = (
         "with_padded",
         """The layer sees a Padded: sequences side by side, time-major, the longest first.
 
-    A Ragged, a list or a tuple of arrays is padded and comes out as what it was; of a nested Ragged the
-    innermost sequences are. An array (steps, columns, ...) is seen as columns that are all as long. A
-    recurrent module of torch sees a PackedSequence, so that it reads no padding in either direction.""",
+    A Ragged, list or tuple of arrays is padded, and comes out in its own type. A nested Ragged is padded by
+    its innermost sequences. An array (steps, columns, ...) holds columns of equal length. A recurrent module
+    of torch sees a PackedSequence, and reads no padding in either direction.""",
         'wrap("with_padded({})", as_padded, layer)',
         {
-            "TypeError": "X is none of these, or the layer gives no Padded.",
+            "TypeError": "X is none of these, or the layer returns no Padded.",
             "ValueError": "The gradient does not fit the result.",
         },
         (
-            "As Thinc's `with_padded`, which flattens trailing axes. A tuple of a block and three "
-            "arrays of integers of one axis is the fields of a Padded, and comes out as such; any "
-            "other tuple is sequences, as a list is."
+            "Like Thinc's `with_padded`, which flattens trailing axes. A tuple of a block and three "
+            "arrays of integers of one axis holds the fields of a Padded, and comes out as such. Any "
+            "other tuple holds sequences, like a list."
         ),
         """
         >>> def steps(padded):
@@ -245,7 +245,7 @@ WRAPPERS = (
         >>> vl.transforms.with_padded(steps).predict(vl.Ragged([1, 2, 3, 4], [3, 1])).to_list()
         [[1, 3, 6], [4]]
         """,
-        layer="; it gives a Padded, a recurrent module of torch a PackedSequence.",
+        layer="; it returns a Padded, or a PackedSequence if it is a recurrent module of torch.",
     ),
     _wrapper(
         "with_ragged",
@@ -253,57 +253,57 @@ WRAPPERS = (
         'wrap("with_ragged({})", as_ragged, layer)',
         {
             "TypeError": (
-                "X is none of these, or the layer gives no Ragged. An array does not say where sequences end."
+                "X is none of these, or the layer returns no Ragged. An array has no bounds of sequences."
             ),
             "ValueError": "The gradient does not fit the result.",
         },
         (
-            "As Thinc's `with_ragged`. A tuple of two is values and lengths, and comes out as such, "
-            "where the second is integers of one axis (or a `Level`) and the first is not; any other "
-            "tuple is sequences, as a list is."
+            "Like Thinc's `with_ragged`. A tuple of two holds values and lengths, and comes out as such, "
+            "if the second is integers of one axis (or a `Level`) and the first is not. Any other "
+            "tuple holds sequences, like a list."
         ),
         """
         >>> vl.transforms.with_ragged(lambda r: r * 10).predict([np.array([1, 2]), np.array([3])])
         [array([10, 20]), array([30])]
         """,
-        layer="; it gives a Ragged.",
+        layer="; it returns a Ragged.",
     ),
     _wrapper(
         "with_list",
         """The layer sees a list with an array per sequence. A Ragged or Padded comes out in its own type.
 
-    Of a nested Ragged it sees the innermost sequences.""",
+    It sees the innermost sequences of a nested Ragged.""",
         'wrap("with_list({})", as_list, layer)',
         {
             "TypeError": (
-                "X is none of these, or the layer gives no list. An array does not say where sequences end."
+                "X is none of these, or the layer returns no list. An array has no bounds of sequences."
             ),
             "ValueError": "The gradient does not fit the result.",
         },
-        "As Thinc's `with_list`, which flattens trailing axes.",
+        "Like Thinc's `with_list`, which flattens trailing axes.",
         """
         >>> layer = vl.transforms.with_list(lambda seqs: [seq[::-1] for seq in seqs])
         >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
         [[2, 1], [3]]
         """,
-        layer="; it gives a list of as many arrays.",
+        layer="; it returns a list of as many arrays.",
     ),
     _wrapper(
         "with_flatten",
         """The layer sees all items of nested lists as one list; its result is nested as before.
 
-    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
-    too.""",
+    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, even a
+    tuple.""",
         'layer_around("with_flatten({})", nested.run_flatten, nested.items_of, layer)',
         {
-            "TypeError": "X is not a list, or the layer gives neither a list nor an array.",
+            "TypeError": "X is not a list, or the layer returns neither a list nor an array.",
             "ValueError": (
-                "Items stand beside lists, the numbers of results and items differ, or a gradient nests "
+                "Items and lists are mixed, the numbers of results and items differ, or a gradient nests "
                 "differently."
             ),
         },
         (
-            "As Thinc's `with_flatten.v2`, which knows one level. `with_flatten.v1` cuts gradients at "
+            "Like Thinc's `with_flatten.v2`, which takes only one level. `with_flatten.v1` cuts gradients at "
             "the wrong axis."
         ),
         """
@@ -312,8 +312,8 @@ WRAPPERS = (
         ([[2, 4], [], [6]], [[[2], [4, 6]], []])
         """,
         layer=(
-            "; it gives a list with a result for each item, or an array with a row for each, which is "
-            "cut into the innermost lists."
+            "; it returns a list with a result for each item, or an array with a row for each, which "
+            "is split into the innermost lists."
         ),
     ),
     _wrapper(
@@ -321,7 +321,7 @@ WRAPPERS = (
         ("The layer sees item `idx` of a tuple, and its result replaces the item. Gradients do the same."),
         "nested.item_layer(idx, layer)",
         {"TypeError": "X is not a tuple or list.", "IndexError": "It has no such item."},
-        "As Thinc's `with_getitem`, which doubles items where idx is negative.",
+        "Like Thinc's `with_getitem`, which doubles items if idx is negative.",
         """
         >>> vl.transforms.with_getitem(-1, np.negative).predict((np.array([1]), np.array([2])))
         (array([1]), array([-2]))
@@ -334,21 +334,22 @@ WRAPPERS = (
         "The layer sees an array (..., width) as a table: all axes but the last are merged.",
         'layer_around("with_reshape({})", nested.run_reshape, nested.as_table, layer)',
         {
-            "TypeError": "X is not an array, or the layer gives none.",
+            "TypeError": "X is not an array, or the layer returns none.",
             "ValueError": (
-                "Fewer than two axes; the layer gives another number of rows; a gradient that does not fit."
+                "X has fewer than two axes, the layer returns another number of rows, or a gradient "
+                "does not fit."
             ),
         },
         (
-            "As Thinc's `with_reshape`, whose gradients fit no layer that changes the width, nor one "
-            "of tables."
+            "Like Thinc's `with_reshape`, whose gradients fail for layers that change the width, and for "
+            "tables."
         ),
         """
         >>> layer = vl.transforms.with_reshape(lambda table: table @ np.ones((3, 5)))
         >>> layer.predict(np.ones((4, 2, 3))).shape
         (4, 2, 5)
         """,
-        layer="; it gives as many rows, which may be of another width.",
+        layer="; it returns as many rows, which may have another width.",
     ),
     _wrapper(
         "map_list",
@@ -358,7 +359,7 @@ WRAPPERS = (
             "TypeError": "X or a gradient is not a list or tuple.",
             "ValueError": "A gradient has another number of items than the result.",
         },
-        "As Thinc's `map_list`.",
+        "Like Thinc's `map_list`.",
         """
         >>> vl.transforms.map_list(np.sum).predict([np.array([1, 2]), np.array([3])])
         [np.int64(3), np.int64(3)]
@@ -368,16 +369,16 @@ WRAPPERS = (
         "concatenate",
         """Give X to all layers and concatenate their results along the last axis.
 
-    Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
-    tuples. Rows of one number count as (T, 1). The gradients that they give for X are added.""",
+    The results have one type, with sequences of the same lengths: arrays, Ragged, Padded, lists or tuples.
+    Rows of one number count as (T, 1). The gradients for X are added.""",
         'join_layers("|", run_concatenate, layers)',
         {
-            "TypeError": "No layer, or something that cannot be called.",
+            "TypeError": "There is no layer, or one that cannot be called.",
             "ValueError": "When it is called: results that differ in more than their last axis.",
         },
         (
-            "As Thinc's `concatenate`, which knows no Padded, adds no gradients of a Ragged, and of "
-            "lists puts the gradients one after another."
+            "Like Thinc's `concatenate`, which takes no Padded, does not add gradients of a Ragged, and "
+            "puts gradients of lists one after another."
         ),
         """
         >>> layer = vl.transforms.concatenate(vl.transforms.reduce_sum(), vl.transforms.reduce_max())
@@ -392,13 +393,13 @@ WRAPPERS = (
         "add",
         """Give X to all layers and add their results: arrays, Ragged, Padded, lists or tuples.
 
-    The gradients that they give for X are added too.""",
+    The gradients for X are added too.""",
         'join_layers("+", run_add, layers)',
         {
-            "TypeError": "No layer, or something that cannot be called.",
+            "TypeError": "There is no layer, or one that cannot be called.",
             "ValueError": "When it is called: results of different kinds, structures or shapes.",
         },
-        "As Thinc's `add`, which knows arrays only.",
+        "Like Thinc's `add`, which takes only arrays.",
         """
         >>> vl.transforms.add(np.negative, np.square).predict(np.array([1, 2, 3]))
         array([0, 2, 6])
@@ -412,14 +413,14 @@ WRAPPERS = (
         'layer_around("residual({})", run_residual, None, layer)',
         {
             "TypeError": "The layer cannot be called.",
-            "ValueError": "When it is called: the layer gives another kind, structure or shape than X has.",
+            "ValueError": "When it is called: the layer returns another kind, structure or shape than X has.",
         },
-        "As Thinc's `residual`, which loses the trailing axes of a Ragged.",
+        "Like Thinc's `residual`, which loses the trailing axes of a Ragged.",
         """
         >>> vl.transforms.residual(np.square).predict(np.array([1, 2, 3]))
         array([ 2,  6, 12])
         """,
-        layer="; it gives what has the kind, structure and shape of its X.",
+        layer="; its result has the kind, structure and shape of X.",
     ),
 )
 LAYERS = (*REDUCTIONS, *WRAPPERS)

@@ -36,7 +36,7 @@ def _method(
         texts,
         type=type,
         shape=returns,
-        notes=f"NumpyOps' `{name}`, {notes}",
+        notes=f"Like NumpyOps' `{name}`, {notes}",
         raises=raises,
     )
 
@@ -95,7 +95,7 @@ OPS = (
     _method(
         "reduce_max",
         "The largest number of each sequence, column by column, and its row in the sequence.\n\n"
-        "        Of equal numbers it is the first, and NaN is larger than any number.",
+        "        Ties give the first row. NaN counts as larger than any number.",
         'reduce_extreme("max", X, level_of(lengths, len(X), 1), None, True)',
         "(n, width) of the dtype of X, and (n, width) int32.",
         {"X": X, "lengths": SOME},
@@ -114,7 +114,7 @@ OPS = (
         "expand",
         "sums",
         "",
-        {"ValueError": "A length is below 0; the number of lengths is not the number of rows."},
+        {"ValueError": "A length is below 0, or the number of lengths is not the number of rows."},
         """array([[1.],
            [1.],
            [2.]])""",
@@ -137,7 +137,7 @@ OPS = (
         "(total, width) of the dtype of d_maxes.",
         {
             "d_maxes": "(n, width) the gradient of the maxima.",
-            "which": "(n, width) integers: the rows that `reduce_max` gave.",
+            "which": "(n, width) integers: the rows that `reduce_max` returned.",
             "lengths": SOME,
         },
         """
@@ -179,7 +179,7 @@ OPS = (
         array([[3.],
                [8.]])
         """,
-        {"IndexError": "There is no such row."},
+        {"IndexError": "An index names no row."},
         "but faster, and every index is checked.",
     ),
     _method(
@@ -193,6 +193,6 @@ OPS = (
         array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
         """,
         {},
-        "but faster: MurmurHash3_x64_128.",
+        "but faster. The hash is MurmurHash3_x64_128.",
     ),
 )

@@ -53,11 +53,11 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Raises
         ------
         ValueError
-            Splits that break one of these rules; the text names the row and the number.
+            The splits break one of these rules; the error names the row and the number.
 
         Notes
         -----
-        As `tf.RaggedTensor.from_row_splits`; `varlen.Ragged.from_offsets` under TensorFlow's name.
+        Like `tf.RaggedTensor.from_row_splits`; `varlen.Ragged.from_offsets` under TensorFlow's name.
 
         Examples
         --------
@@ -93,11 +93,11 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Raises
         ------
         ValueError
-            Negative lengths, or lengths that do not add up to the items.
+            A length is negative, or the lengths do not add up to the items.
 
         Notes
         -----
-        As `tf.RaggedTensor.from_row_lengths`.
+        Like `tf.RaggedTensor.from_row_lengths`.
 
         Examples
         --------
@@ -133,11 +133,11 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Raises
         ------
         ValueError
-            Limits that decrease, are negative, or do not end at the number of items.
+            The limits decrease, are negative, or do not end at the number of items.
 
         Notes
         -----
-        As `tf.RaggedTensor.from_row_limits`; `varlen.Level.from_bounds` makes a level of them.
+        Like `tf.RaggedTensor.from_row_limits`; `varlen.Level.from_bounds` makes a level from them.
 
         Examples
         --------
@@ -175,11 +175,11 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Raises
         ------
         ValueError
-            Ids that decrease, are below 0 or not below nrows; another number of them than items.
+            Ids decrease, are below 0 or are not below nrows, or their number is not that of the items.
 
         Notes
         -----
-        As `tf.RaggedTensor.from_value_rowids`; `varlen.Ragged.from_row_ids` under TensorFlow's name.
+        Like `tf.RaggedTensor.from_value_rowids`; `varlen.Ragged.from_row_ids` under TensorFlow's name.
 
         Examples
         --------
@@ -210,12 +210,12 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Returns
         -------
         RaggedTensor
-            With a level for each entry. The values are shared.
+            One level for each entry. The values are shared.
 
         Raises
         ------
         TypeError, ValueError
-            As `from_nested_row_splits`.
+            As in `from_nested_row_splits`.
 
         Examples
         --------
@@ -228,7 +228,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         )
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> int:
-        """The number of rows, as `len`.
+        """The number of rows, like `len`.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Returns
         -------
         int
-            The sequences of the outermost level.
+            The number of sequences of the outermost level.
 
         Examples
         --------
@@ -298,7 +298,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Returns
         -------
         numpy.ndarray
-            int64, an entry for each item; read-only, kept.
+            int64, an entry for each item; read-only, cached.
 
         Examples
         --------
@@ -318,7 +318,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Returns
         -------
         tuple[numpy.ndarray, ...]
-            int64 (n,) for each level of n rows; read-only, kept.
+            int64 (n,) for each level of n rows; read-only, cached.
 
         Examples
         --------
@@ -338,7 +338,7 @@ class DeclaredPartitions(Ragged[ArrayT]):
         Returns
         -------
         tuple[numpy.ndarray, ...]
-            int64, one for each level; read-only, kept.
+            int64, one for each level; read-only, cached.
 
         Examples
         --------

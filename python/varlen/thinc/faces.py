@@ -42,7 +42,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `reduce_sum`, but faster.
+        Like NumpyOps' `reduce_sum`, but faster.
 
         Examples
         --------
@@ -72,7 +72,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `reduce_mean`, but faster.
+        Like NumpyOps' `reduce_mean`, but faster.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class DeclaredOps:
     def reduce_max(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
         """The largest number of each sequence, column by column, and its row in the sequence.
 
-        Of equal numbers it is the first, and NaN is larger than any number.
+        Ties give the first row. NaN counts as larger than any number.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `reduce_max`, but faster.
+        Like NumpyOps' `reduce_max`, but faster.
 
         Examples
         --------
@@ -136,11 +136,11 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            A length is below 0; the number of lengths is not the number of rows.
+            A length is below 0, or the number of lengths is not the number of rows.
 
         Notes
         -----
-        NumpyOps' `backprop_reduce_sum`, but faster.
+        Like NumpyOps' `backprop_reduce_sum`, but faster.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `backprop_reduce_mean`, but faster.
+        Like NumpyOps' `backprop_reduce_mean`, but faster.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class DeclaredOps:
         d_maxes
             (n, width) the gradient of the maxima.
         which
-            (n, width) integers: the rows that `reduce_max` gave.
+            (n, width) integers: the rows that `reduce_max` returned.
         lengths
             (n,) integers, none of them 0: the length of each sequence.
 
@@ -208,7 +208,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `backprop_reduce_max`, but faster.
+        Like NumpyOps' `backprop_reduce_max`, but faster.
 
         Examples
         --------
@@ -245,7 +245,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `backprop_softmax_sequences`, but faster.
+        Like NumpyOps' `backprop_softmax_sequences`, but faster.
 
         Examples
         --------
@@ -274,11 +274,11 @@ class DeclaredOps:
         Raises
         ------
         IndexError
-            There is no such row.
+            An index names no row.
 
         Notes
         -----
-        NumpyOps' `gather_add`, but faster, and every index is checked.
+        Like NumpyOps' `gather_add`, but faster, and every index is checked.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class DeclaredOps:
 
         Notes
         -----
-        NumpyOps' `hash`, but faster: MurmurHash3_x64_128.
+        Like NumpyOps' `hash`, but faster. The hash is MurmurHash3_x64_128.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Layers of several: one after another, side by side, and around themselves."""
+"""Layers of several layers: chained, side by side, and residual."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def chain(*layers: Any) -> Layer | Any:
     Returns
     -------
     Layer
-        Or a Thinc Model where one of the layers is one.
+        The layer; a Thinc Model if one of the layers is one.
 
     Raises
     ------
     TypeError
-        No layer, or something that cannot be called.
+        There is no layer, or one that cannot be called.
 
     Notes
     -----
-    As Thinc's `chain`.
+    Like Thinc's `chain`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Conversions around a layer: the container that it sees, and its result as the kind that came in.
+"""Conversions around a layer: of X to the container that it takes, and of its result back.
 
-Each function gives both: what is seen, and a way back, which takes results and gradients alike. Levels, and
-the small arrays of a Padded, are shared wherever lengths stay what they were.
+Each function returns the converted X and a function for the way back, which takes results and gradients
+alike. They share levels and the small arrays of a Padded wherever lengths stay the same.
 """
 
 from __future__ import annotations

@@ -29,12 +29,12 @@ def reduce_sum(*, empty: Any = 0) -> Layer:
     Returns
     -------
     Layer
-        Y is an array, or for a nested Ragged, whose innermost sequences are taken, a Ragged of the levels
-        above. The gradient is of the kind of X.
+        Y is an array. A nested Ragged is reduced over its innermost sequences and gives a Ragged of the
+        levels above. The gradient has the type of X.
 
     Notes
     -----
-    As Thinc's `reduce_sum`, but trailing axes stay.
+    Like Thinc's `reduce_sum`, but trailing axes stay.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def reduce_mean(*, empty: Any = 0) -> Layer:
     Returns
     -------
     Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives. Floats keep their dtype; integers give
+        Y and the gradient have the types that `reduce_sum` gives. Floats keep their dtype; integers give
         float64.
 
     Notes
     -----
-    As Thinc's `reduce_mean`, but trailing axes stay.
+    Like Thinc's `reduce_mean`, but trailing axes stay.
 
     Examples
     --------
@@ -85,11 +85,11 @@ def reduce_max(*, empty: Any = None) -> Layer:
     Returns
     -------
     Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives, and of the dtype of X.
+        Y and the gradient have the types that `reduce_sum` gives, and the dtype of X.
 
     Notes
     -----
-    As Thinc's `reduce_max`, but trailing axes stay.
+    Like Thinc's `reduce_max`, but trailing axes stay.
 
     Examples
     --------
@@ -111,11 +111,11 @@ def reduce_first(*, empty: Any = None) -> Layer:
     Returns
     -------
     Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives. Rows may be of any dtype.
+        Y and the gradient have the types that `reduce_sum` gives. Rows may be of any dtype.
 
     Notes
     -----
-    As Thinc's `reduce_first`, but trailing axes stay.
+    Like Thinc's `reduce_first`, but trailing axes stay.
 
     Examples
     --------
@@ -137,11 +137,11 @@ def reduce_last(*, empty: Any = None) -> Layer:
     Returns
     -------
     Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives. Rows may be of any dtype.
+        Y and the gradient have the types that `reduce_sum` gives. Rows may be of any dtype.
 
     Notes
     -----
-    As Thinc's `reduce_last`, but trailing axes stay.
+    Like Thinc's `reduce_last`, but trailing axes stay.
 
     Examples
     --------
@@ -158,11 +158,11 @@ def list2array() -> Layer:
     Returns
     -------
     Layer
-        Y is (total, ...). The gradient is cut as X was, and of its kind.
+        Y is (total, ...). The gradient is split like X, and has its type.
 
     Notes
     -----
-    As Thinc's `list2array`, which says that it takes a Ragged, but does not.
+    Like Thinc's `list2array`, which is documented to take a Ragged, but does not.
 
     Examples
     --------
@@ -179,11 +179,11 @@ def list2ragged() -> Layer:
     Returns
     -------
     Layer
-        Y is a Ragged of one level. The gradient is a list of arrays of the shapes that came.
+        Y is a Ragged of one level. The gradient is a list of arrays of the original shapes.
 
     Notes
     -----
-    As Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged.
+    Like Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def ragged2list() -> Layer:
 
     Notes
     -----
-    As Thinc's `ragged2list`.
+    Like Thinc's `ragged2list`.
 
     Examples
     --------
@@ -221,11 +221,11 @@ def list2padded() -> Layer:
     Returns
     -------
     Layer
-        Y is a Padded. The gradient is a list of arrays of the shapes that came.
+        Y is a Padded. The gradient is a list of arrays of the original shapes.
 
     Notes
     -----
-    As Thinc's `list2padded`, which takes arrays of two axes only.
+    Like Thinc's `list2padded`, which takes arrays of two axes only.
 
     Examples
     --------
@@ -242,11 +242,11 @@ def padded2list() -> Layer:
     Returns
     -------
     Layer
-        Y is a list. The gradient is a Padded with the order of columns that X has.
+        Y is a list. The gradient is a Padded with the columns in the order of X.
 
     Notes
     -----
-    As Thinc's `padded2list`; the gradient has the columns that X has.
+    Like Thinc's `padded2list`; the gradient has the columns of X.
 
     Examples
     --------
@@ -259,16 +259,16 @@ def padded2list() -> Layer:
 def with_array(layer: Any, pad: int=0) -> Layer | Any:
     """The layer sees one array: all rows of all sequences, without their bounds.
 
-    Of a Ragged it sees the values, of a Padded the data, padding included, (L, B, ...), of a list or tuple of
-    arrays these end to end; an array is seen as it is. It gives as many rows. `varlen.Ragged` and `Padded` go
-    out with the very levels that came.
+    It sees the values of a Ragged, the data of a Padded, (L, B, ...) with padding, the arrays of a list or
+    tuple end to end, or an array as it is. It returns as many rows. A `varlen.Ragged` or `Padded` keeps its
+    levels.
 
     Parameters
     ----------
     layer
         Anything that `as_layer` takes.
     pad
-        For lists alone: the number of zero rows before each array that has rows, and after the last, so that
+        For lists only: the number of zero rows before each array that has rows, and after the last, so that
         windows of neighbours do not reach into another sequence.
 
     Returns
@@ -279,13 +279,13 @@ def with_array(layer: Any, pad: int=0) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no container of rows, or the layer gives no array.
+        X is no container of rows, or the layer returns no array.
     ValueError
         The layer returns another number of rows, or a gradient does not fit the result.
 
     Notes
     -----
-    As Thinc's `with_array`; the gradient's structure, shapes and dtype are compared with those of the result.
+    Like Thinc's `with_array`, but the gradient must have the structure, shapes and dtype of the result.
 
     Examples
     --------
@@ -299,10 +299,10 @@ def with_array(layer: Any, pad: int=0) -> Layer | Any:
 
 
 def with_array2d(layer: Any, pad: int=0) -> Layer | Any:
-    """As `with_array`, but the layer sees a table with trailing axes merged; (T, 1) for (T,).
+    """Like `with_array`, but the layer sees a table with trailing axes merged; (T, 1) for (T,).
 
-    The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
-    trailing axes back; one of another width stays a table.
+    The steps and columns of a Padded become one axis of rows. A result as wide as the table gets the trailing
+    axes back; one of another width stays a table.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def with_array2d(layer: Any, pad: int=0) -> Layer | Any:
 
     Notes
     -----
-    As Thinc's `with_array2d`, of which a Ragged comes out without its trailing axes.
+    Like Thinc's `with_array2d`, which drops the trailing axes of a Ragged.
 
     Examples
     --------
@@ -337,14 +337,15 @@ def with_array2d(layer: Any, pad: int=0) -> Layer | Any:
 def with_padded(layer: Any) -> Layer | Any:
     """The layer sees a Padded: sequences side by side, time-major, the longest first.
 
-    A Ragged, a list or a tuple of arrays is padded and comes out as what it was; of a nested Ragged the
-    innermost sequences are. An array (steps, columns, ...) is seen as columns that are all as long. A
-    recurrent module of torch sees a PackedSequence, so that it reads no padding in either direction.
+    A Ragged, list or tuple of arrays is padded, and comes out in its own type. A nested Ragged is padded by
+    its innermost sequences. An array (steps, columns, ...) holds columns of equal length. A recurrent module
+    of torch sees a PackedSequence, and reads no padding in either direction.
 
     Parameters
     ----------
     layer
-        Anything that `as_layer` takes; it gives a Padded, a recurrent module of torch a PackedSequence.
+        Anything that `as_layer` takes; it returns a Padded, or a PackedSequence if it is a recurrent module
+        of torch.
 
     Returns
     -------
@@ -354,14 +355,15 @@ def with_padded(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is none of these, or the layer gives no Padded.
+        X is none of these, or the layer returns no Padded.
     ValueError
         The gradient does not fit the result.
 
     Notes
     -----
-    As Thinc's `with_padded`, which flattens trailing axes. A tuple of a block and three arrays of integers of
-    one axis is the fields of a Padded, and comes out as such; any other tuple is sequences, as a list is.
+    Like Thinc's `with_padded`, which flattens trailing axes. A tuple of a block and three arrays of integers
+    of one axis holds the fields of a Padded, and comes out as such. Any other tuple holds sequences, like a
+    list.
 
     Examples
     --------
@@ -380,7 +382,7 @@ def with_ragged(layer: Any) -> Layer | Any:
     Parameters
     ----------
     layer
-        Anything that `as_layer` takes; it gives a Ragged.
+        Anything that `as_layer` takes; it returns a Ragged.
 
     Returns
     -------
@@ -390,14 +392,14 @@ def with_ragged(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is none of these, or the layer gives no Ragged. An array does not say where sequences end.
+        X is none of these, or the layer returns no Ragged. An array has no bounds of sequences.
     ValueError
         The gradient does not fit the result.
 
     Notes
     -----
-    As Thinc's `with_ragged`. A tuple of two is values and lengths, and comes out as such, where the second is
-    integers of one axis (or a `Level`) and the first is not; any other tuple is sequences, as a list is.
+    Like Thinc's `with_ragged`. A tuple of two holds values and lengths, and comes out as such, if the second
+    is integers of one axis (or a `Level`) and the first is not. Any other tuple holds sequences, like a list.
 
     Examples
     --------
@@ -410,12 +412,12 @@ def with_ragged(layer: Any) -> Layer | Any:
 def with_list(layer: Any) -> Layer | Any:
     """The layer sees a list with an array per sequence. A Ragged or Padded comes out in its own type.
 
-    Of a nested Ragged it sees the innermost sequences.
+    It sees the innermost sequences of a nested Ragged.
 
     Parameters
     ----------
     layer
-        Anything that `as_layer` takes; it gives a list of as many arrays.
+        Anything that `as_layer` takes; it returns a list of as many arrays.
 
     Returns
     -------
@@ -425,13 +427,13 @@ def with_list(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is none of these, or the layer gives no list. An array does not say where sequences end.
+        X is none of these, or the layer returns no list. An array has no bounds of sequences.
     ValueError
         The gradient does not fit the result.
 
     Notes
     -----
-    As Thinc's `with_list`, which flattens trailing axes.
+    Like Thinc's `with_list`, which flattens trailing axes.
 
     Examples
     --------
@@ -445,14 +447,14 @@ def with_list(layer: Any) -> Layer | Any:
 def with_flatten(layer: Any) -> Layer | Any:
     """The layer sees all items of nested lists as one list; its result is nested as before.
 
-    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
-    too.
+    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, even a
+    tuple.
 
     Parameters
     ----------
     layer
-        Anything that `as_layer` takes; it gives a list with a result for each item, or an array with a row
-        for each, which is cut into the innermost lists.
+        Anything that `as_layer` takes; it returns a list with a result for each item, or an array with a row
+        for each, which is split into the innermost lists.
 
     Returns
     -------
@@ -462,13 +464,14 @@ def with_flatten(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is not a list, or the layer gives neither a list nor an array.
+        X is not a list, or the layer returns neither a list nor an array.
     ValueError
-        Items stand beside lists, the numbers of results and items differ, or a gradient nests differently.
+        Items and lists are mixed, the numbers of results and items differ, or a gradient nests differently.
 
     Notes
     -----
-    As Thinc's `with_flatten.v2`, which knows one level. `with_flatten.v1` cuts gradients at the wrong axis.
+    Like Thinc's `with_flatten.v2`, which takes only one level. `with_flatten.v1` cuts gradients at the wrong
+    axis.
 
     Examples
     --------
@@ -503,7 +506,7 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
 
     Notes
     -----
-    As Thinc's `with_getitem`, which doubles items where idx is negative.
+    Like Thinc's `with_getitem`, which doubles items if idx is negative.
 
     Examples
     --------
@@ -519,7 +522,7 @@ def with_reshape(layer: Any) -> Layer | Any:
     Parameters
     ----------
     layer
-        Anything that `as_layer` takes; it gives as many rows, which may be of another width.
+        Anything that `as_layer` takes; it returns as many rows, which may have another width.
 
     Returns
     -------
@@ -529,13 +532,13 @@ def with_reshape(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is not an array, or the layer gives none.
+        X is not an array, or the layer returns none.
     ValueError
-        Fewer than two axes; the layer gives another number of rows; a gradient that does not fit.
+        X has fewer than two axes, the layer returns another number of rows, or a gradient does not fit.
 
     Notes
     -----
-    As Thinc's `with_reshape`, whose gradients fit no layer that changes the width, nor one of tables.
+    Like Thinc's `with_reshape`, whose gradients fail for layers that change the width, and for tables.
 
     Examples
     --------
@@ -568,7 +571,7 @@ def map_list(layer: Any) -> Layer | Any:
 
     Notes
     -----
-    As Thinc's `map_list`.
+    Like Thinc's `map_list`.
 
     Examples
     --------
@@ -581,8 +584,8 @@ def map_list(layer: Any) -> Layer | Any:
 def concatenate(*layers: Any) -> Layer | Any:
     """Give X to all layers and concatenate their results along the last axis.
 
-    Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
-    tuples. Rows of one number count as (T, 1). The gradients that they give for X are added.
+    The results have one type, with sequences of the same lengths: arrays, Ragged, Padded, lists or tuples.
+    Rows of one number count as (T, 1). The gradients for X are added.
 
     Parameters
     ----------
@@ -597,14 +600,14 @@ def concatenate(*layers: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        No layer, or something that cannot be called.
+        There is no layer, or one that cannot be called.
     ValueError
         When it is called: results that differ in more than their last axis.
 
     Notes
     -----
-    As Thinc's `concatenate`, which knows no Padded, adds no gradients of a Ragged, and of lists puts the
-    gradients one after another.
+    Like Thinc's `concatenate`, which takes no Padded, does not add gradients of a Ragged, and puts gradients
+    of lists one after another.
 
     Examples
     --------
@@ -619,7 +622,7 @@ def concatenate(*layers: Any) -> Layer | Any:
 def add(*layers: Any) -> Layer | Any:
     """Give X to all layers and add their results: arrays, Ragged, Padded, lists or tuples.
 
-    The gradients that they give for X are added too.
+    The gradients for X are added too.
 
     Parameters
     ----------
@@ -634,13 +637,13 @@ def add(*layers: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        No layer, or something that cannot be called.
+        There is no layer, or one that cannot be called.
     ValueError
         When it is called: results of different kinds, structures or shapes.
 
     Notes
     -----
-    As Thinc's `add`, which knows arrays only.
+    Like Thinc's `add`, which takes only arrays.
 
     Examples
     --------
@@ -656,7 +659,7 @@ def residual(layer: Any) -> Layer | Any:
     Parameters
     ----------
     layer
-        Anything that `as_layer` takes; it gives what has the kind, structure and shape of its X.
+        Anything that `as_layer` takes; its result has the kind, structure and shape of X.
 
     Returns
     -------
@@ -668,11 +671,11 @@ def residual(layer: Any) -> Layer | Any:
     TypeError
         The layer cannot be called.
     ValueError
-        When it is called: the layer gives another kind, structure or shape than X has.
+        When it is called: the layer returns another kind, structure or shape than X has.
 
     Notes
     -----
-    As Thinc's `residual`, which loses the trailing axes of a Ragged.
+    Like Thinc's `residual`, which loses the trailing axes of a Ragged.
 
     Examples
     --------

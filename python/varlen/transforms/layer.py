@@ -1,4 +1,4 @@
-"""Layer: what maps X to Y, and the gradient of Y to that of X. Whatever can be called becomes one."""
+"""`Layer`: a function with its gradient. `as_layer` makes one from any callable."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def register(**converters: Callable[..., Any]) -> None:
 
 
 class Layer:
-    """A function with its gradient: `layer(X, is_train)` gives Y and backprop, and backprop(dY) gives dX.
+    """A function with its gradient: `layer(X, is_train)` returns Y and backprop, and backprop(dY) returns dX.
 
     Parameters
     ----------
     name
-        What errors and `repr` call it.
+        The name in errors and `repr`.
     forward
-        forward(X, is_train) gives (Y, backprop). Without is_train backprop is not called.
+        A function: forward(X, is_train) returns (Y, backprop). Without is_train backprop is not called.
     layers
         The layers that it calls.
     sample
-        What the layers inside see of an X: Thinc initializes its models with that.
+        A function that returns the input of the inner layers for X. Thinc initializes its models with it.
 
     Notes
     -----
-    As Thinc's `Model`, of which it has the way of calling, but without parameters, dimensions and state of
-    its own. It is picklable where its functions are.
+    It is called like Thinc's `Model`, but has no parameters, dimensions or state of its own. It is picklable
+    if its functions are.
 
     Examples
     --------
@@ -85,12 +85,12 @@ class Layer:
         Parameters
         ----------
         X
-            What the layer takes; the function that made the layer says what.
+            The input; the function that made the layer documents its kinds.
 
         Returns
         -------
         object
-            Y, what the layer makes of X.
+            The result Y.
 
         Examples
         --------
@@ -108,14 +108,14 @@ class Layer:
         Parameters
         ----------
         X
-            What the layer takes.
+            The input of the layer.
 
         Returns
         -------
         Y : object
-            What `predict` gives.
+            The result of `predict`.
         backprop : callable
-            backprop(dY) gives dX, of the kind and structure of X.
+            backprop(dY) returns dX, of the kind and structure of X.
 
         Examples
         --------
@@ -125,17 +125,17 @@ class Layer:
         return self._forward(X, True)
 
     def sample(self, X: Any) -> Rows:
-        """The input that inner layers see of X. Thinc initializes its models with it.
+        """Return the input of the inner layers for X. Thinc initializes its models with it.
 
         Parameters
         ----------
         X
-            What the layer takes.
+            The input of the layer.
 
         Returns
         -------
         object
-            X itself where the layer hands it on as it is.
+            X itself if the layer passes it on unchanged.
 
         Examples
         --------
@@ -150,7 +150,7 @@ class Layer:
         Returns
         -------
         thinc.model.Model
-            Layers inside that are Thinc Models are its own layers.
+            Inner layers that are Thinc Models are its own layers.
 
         Raises
         ------
@@ -168,7 +168,7 @@ class Layer:
 
 
 def result(make: Callable[..., Layer], *layers: Any) -> Any:
-    """What `make` makes of layers of any kind: a Layer, or a Thinc Model where one of them is such."""
+    """The result of `make` for layers of any kind: a Layer, or a Thinc Model if one of them is one."""
     with naming(given="layer"):
         if any(map(is_model, layers)):
             return _CONVERTERS["to_model"](make, *layers)
@@ -195,24 +195,24 @@ def _layer_around(
 
 
 def as_layer(given: Any) -> Layer:
-    """Make a Layer from any callable. This finds out once how to call it.
+    """Make a Layer from any callable.
 
     Parameters
     ----------
     given
-        A Layer; a torch module, whose gradients torch's autograd gives; a Thinc Model; `f(x, is_train)`,
-        which gives (y, backprop); or `f(x)`, which gives y and has no gradient. A function is taken for
-        f(x, is_train) if it has a parameter of that name, or a second one that has to be given.
+        A Layer; a torch module, whose gradients come from autograd; a Thinc Model; `f(x, is_train)`, which
+        returns (y, backprop); or `f(x)`, which returns y and has no gradient. A function counts as f(x,
+        is_train) if it has a parameter of that name, or a second required parameter.
 
     Returns
     -------
     Layer
-        A Layer is given back as it is.
+        A Layer is returned unchanged.
 
     Raises
     ------
     TypeError
-        It cannot be called.
+        `given` cannot be called.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layers that make one row of each sequence, and the one that puts neighbours beside each row."""
+"""Layers that reduce each sequence to one row, and a layer that joins each row with its neighbours."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def expand_window(window_size: int = 1) -> Layer:
     Parameters
     ----------
     window_size
-        Neighbours on either side, 0 or more.
+        The number of neighbours on either side, 0 or more.
 
     Returns
     -------
     Layer
-        A Ragged, a Padded, a list or a tuple comes out as what it was, with rows of
-        (2 * window_size + 1) * width numbers; an array is one sequence.
+        It returns the type that it gets: a Ragged, a Padded, a list or a tuple, with rows of (2 * window_size
+        + 1) * width numbers. An array is one sequence.
 
     Raises
     ------
     ValueError
-        A window_size below 0.
+        `window_size` is below 0.
 
     Notes
     -----
-    As Thinc's `expand_window`, which takes a Ragged or an array.
+    Like Thinc's `expand_window`, which takes a Ragged or an array.
 
     Examples
     --------

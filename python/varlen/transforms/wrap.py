@@ -1,4 +1,4 @@
-"""Layers around a layer: it sees another container than the one that comes, and the same kind goes out."""
+"""Layers that convert X for an inner layer, and convert its result back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from varlen.transforms.layer import Backprop, Layer, layer_around, not_trained
 
 
 def wrap(name: str, enter: Callable[[Any], Conversion], layer: Any) -> Any:
-    """A layer around a layer that sees what `enter` makes of X."""
+    """A layer that converts X by `enter` for an inner layer, and converts its result back."""
     return layer_around(name, partial(_run, enter), partial(_enter, enter), layer)
 
 
