@@ -137,7 +137,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
     dtype
         Any dtype but that of Python objects.
     zeros
-        Fill with zeros; otherwise the memory is uninitialized.
+        Whether to fill with zeros; otherwise the memory is uninitialized.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
     Raises
     ------
     ValueError
-        A size is below 0, or there are too many.
+        A size is below 0, or there are too many sizes.
     TypeError
         There is no such dtype, or it is that of Python objects.
 
@@ -173,7 +173,7 @@ def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
     array
         An array or a tensor.
     shape
-        The size of each axis; one of them may be -1, for what is left.
+        The size of each axis; one of them may be -1, for the rest.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
     Raises
     ------
     ValueError
-        The shape has another number of elements.
+        The shape makes another number of elements.
 
     Notes
     -----
@@ -312,7 +312,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
     dtype
         Any dtype but that of Python objects.
     zeros
-        Fill with zeros; otherwise the memory is uninitialized.
+        Whether to fill with zeros; otherwise the memory is uninitialized.
 
     Returns
     -------
@@ -345,7 +345,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
     dtype
         Any dtype but that of Python objects.
     zeros
-        Fill with zeros; otherwise the memory is uninitialized.
+        Whether to fill with zeros; otherwise the memory is uninitialized.
 
     Returns
     -------
@@ -389,13 +389,13 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     Raises
     ------
     ValueError
-        A number that the dtype does not hold; lists that are no rectangle{"; other axes" if ndim else ""}.
+        A number does not fit the dtype; the lists are not a rectangle{"; the axes differ" if ndim else ""}.
     TypeError
         The data are Python objects, or there is no such dtype.
 
     Notes
     -----
-    Like Thinc's `Ops.{name}`, {"which does not look at the axes." if ndim else "which wraps."}
+    Like Thinc's `Ops.{name}`, which {"does not check the axes" if ndim else "wraps numbers that do not fit"}.
 
     Examples
     --------
@@ -423,12 +423,12 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
 
     Returns
     -------
-    An array or a tensor, as was given, of the same dtype; shared where the memory allows.
+    An array or a tensor, like the input, of the same dtype. It shares memory if possible.
 
     Raises
     ------
     ValueError
-        The sizes hold another number of {kind or "numbers"}.
+        The sizes make another number of {kind or "numbers"}.
 
     Notes
     -----
@@ -453,16 +453,16 @@ def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
     array
         An array or a tensor.
     shape
-        The size of each axis; one of them may be -1, for what is left.
+        The size of each axis; one of them may be -1, for the rest.
 
     Returns
     -------
-    An array or a tensor, as was given, of the same dtype; shared where the memory allows.
+    An array or a tensor, like the input, of the same dtype. It shares memory if possible.
 
     Raises
     ------
     ValueError
-        The shape holds another number of {kind}.
+        The shape makes another number of {kind}.
 
     Notes
     -----

@@ -102,7 +102,7 @@ def _one_by_one(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any,
 
 
 def run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    """What `concatenate` does."""
+    """Run `concatenate`."""
     pairs = [layer(X, is_train) for layer in layers]
     results = [Y for Y, _ in pairs]
     conversions = []
@@ -140,7 +140,7 @@ def _concat_columns(columns: list[Any]) -> Any:
 
 
 def run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    """What `add` does."""
+    """Run `add`."""
     pairs = [layer(X, is_train) for layer in layers]
     Y = total([Y for Y, _ in pairs])
 
@@ -152,7 +152,7 @@ def run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Bac
 
 
 def run_residual(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    """What `residual` does."""
+    """Run `residual`."""
     y, callback = layer(X, is_train)
     Y = total([X, y])
 

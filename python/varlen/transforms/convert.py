@@ -45,9 +45,9 @@ def as_array(X: Any, pad: int = 0) -> Conversion:
 
 
 def as_array2d(X: Any, pad: int = 0) -> Conversion:
-    """What `as_array` gives as a table: an axis of rows, and all trailing axes in one.
+    """The result of `as_array` as a table: an axis of rows, and all trailing axes in one.
 
-    A result as wide as what was seen gets the trailing axes of that.
+    A result as wide as the table gets the trailing axes back.
     """
     values, leave = as_array(X, pad)
     if values.ndim == 0:

@@ -1,7 +1,7 @@
 """Fields of a container as a tuple, as Thinc takes them: (values, lengths), or the four of a Padded.
 
-A tuple may be a batch of sequences as well. What is in it tells: sequences have as many axes each, and
-numbers of one kind.
+A tuple may be a batch of sequences as well. Its contents decide: sequences have the same number of axes
+and one kind of numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from varlen.types import Padded, Ragged
 
 
 def is_pair(X: Any) -> bool:
-    """Whether it is (values, lengths): integers of one axis behind rows that are something else."""
+    """Whether a tuple is (values, lengths): an integer vector after rows that are none."""
     if type(X) is not tuple or len(X) != 2 or not is_array(X[0]) or X[0].ndim == 0:
         return False
     if type(X[1]) is Level:
@@ -27,7 +27,7 @@ def is_pair(X: Any) -> bool:
 
 
 def is_four(X: Any) -> bool:
-    """Whether it is (data, size_at_t, lengths, indices): three times integers of one axis behind a block."""
+    """Whether a tuple is (data, size_at_t, lengths, indices): a block, then three integer vectors."""
     if type(X) is not tuple or len(X) != 4 or not is_array(X[0]) or X[0].ndim < 2:
         return False
     return all(map(_are_integers, X[1:]))

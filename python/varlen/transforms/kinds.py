@@ -1,4 +1,4 @@
-"""What kinds of containers there are, and whether two are built alike."""
+"""The kinds of containers, and checks that two have the same structure."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def kind(x: Any) -> str:
 def kind_error(
     x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays"
 ) -> TypeError:
-    """The error for an argument of a kind that is not taken."""
+    """The error for an argument of an unexpected kind."""
     return type_error(argument, f"expected {expected}, got {kind(x)}")
 
 
 def expect(expected: type, y: Any) -> Any:
-    """The result of a layer, which has to be of the kind that the layer saw."""
+    """Return the result of a layer if it is of the expected kind."""
     if not isinstance(y, expected):
         raise type_error("", f"the layer took a {expected.__name__}, but returned a {kind(y)}")
     return y
@@ -58,7 +58,7 @@ def map_values(x: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def check_structure(x: Any, like: Any, what: str, other: str) -> None:
-    """Refuse what is of another kind than `like`, or has sequences of other lengths."""
+    """Refuse a container of another kind than `like`, or with sequences of other lengths."""
     if isinstance(like, Ragged) and isinstance(x, Ragged):
         if not same_levels(x.levels, like.levels):
             raise value_error(what, f"{describe_difference(x.levels, like.levels)}")
@@ -83,7 +83,7 @@ def check_structure(x: Any, like: Any, what: str, other: str) -> None:
 def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
     """Refuse a gradient of another kind, structure, shape or dtype than Y has.
 
-    Numbers that are not floats have no gradients of their own dtype: any is taken for them.
+    Numbers other than floats have no gradients of their own dtype: theirs may have any dtype.
     """
     if isinstance(Y, Ragged) and isinstance(d, Ragged) and d._levels is Y._levels and len(Y._levels[-1]):
         d, Y = d._values, Y._values

@@ -1,4 +1,4 @@
-"""Layers as Models, which have parameters and dimensions, and Models as layers; for each class of Models."""
+"""Layers as Models and Models as layers, for each class of Models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from varlen.transforms.layer import Backprop, Layer, as_layer, not_trained
 
 
 class ModelKind(NamedTuple):
-    """A class of Models, and how their containers come from varlen's and become such."""
+    """A class of Models, with conversions of its containers from and to varlen's."""
 
     # Gives the class, which is imported then.
     model: Callable[[], Any]
@@ -22,14 +22,14 @@ class ModelKind(NamedTuple):
 
 
 def from_model(kind: ModelKind, node: Any) -> Layer:
-    """A Layer that calls a Model with its containers, and gives ours."""
+    """A Layer that calls a Model with its containers, and returns varlen's."""
     return Layer(node.name, partial(_run, kind, node))
 
 
 def model(kind: ModelKind, make: Callable[..., Layer], *layers: Any, **options: Any) -> Any:
-    """A Model of what `make` makes of layers. Those that are Models are its layers.
+    """A Model of the result of `make` for layers; Models among these are its layers.
 
-    It takes and gives its containers, and varlen's where such came and may stay.
+    It takes and returns its own containers, and varlen's if they came in and may stay.
     """
     cls = kind.model()
     models = [layer for layer in layers if isinstance(layer, cls)]

@@ -1,4 +1,4 @@
-"""Layers around a layer that sees a part of X: the items of nested lists, one of a tuple, each of a list."""
+"""Layers around a layer that sees parts of X: items of nested lists, of a tuple, of a list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from varlen.transforms.layer import Backprop, Layer, layer_around, not_trained
 
 
 def run_flatten(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    """What `with_flatten` does."""
+    """Run `with_flatten`."""
     items = items_of(X)
     depth = _depth(X)
     if not is_train:
@@ -37,7 +37,7 @@ def run_flatten(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
 
 
 def _depth(X: Any) -> int:
-    """How deep lists nest; the deepest says it, for some may be empty."""
+    """The depth of nested lists, from the deepest one, because others may be empty."""
     return 1 + max((_depth(x) for x in X if isinstance(x, list)), default=0)
 
 
@@ -71,7 +71,7 @@ def _require_rows(y: Any, count: int) -> Any:
 
 
 def _nested(X: list[Any], depth: int, y: Any) -> Any:
-    """The results for the items, nested as the items are."""
+    """The results for the items, nested like the items."""
     offset = 0
 
     def nest(x: Any, d: int) -> Any:
@@ -127,7 +127,7 @@ def as_table(X: Any) -> Any:
 
 
 def run_reshape(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    """What `with_reshape` does."""
+    """Run `with_reshape`."""
     table = as_table(X)
     outer_shape = tuple(X.shape[:-1])
     y, callback = layer(table, is_train)
@@ -155,7 +155,7 @@ def first_item(X: Any) -> Any:
 
 
 def run_each(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    """What `map_list` does."""
+    """Run `map_list`."""
     if not isinstance(X, (list, tuple)):
         raise kind_error(X, expected="a list")
     pairs = [layer(x, is_train) for x in X]

@@ -17,16 +17,17 @@ from varlen.types import Padded, Ragged
 
 
 def as_layer(module: torch.nn.Module) -> Layer:
-    """A Layer that calls a module with tensors, or with the container that it sees around tensors.
+    """A Layer that calls a module with tensors, or with a container of tensors.
 
-    Arrays become tensors that share their memory, and results arrays that share the module's; tensors stay
-    tensors, which autograd watches. `predict` calls the module in its eval mode and without autograd, and
-    leaves the mode as it was. With is_train it is called in the mode that it is in; backprop adds to the
-    `grad` of its parameters, and gives the gradient of X, which is zeros where X has none: integers.
+    Arrays become tensors that share their memory, and results become arrays that share the module's; tensors
+    stay tensors, which autograd follows. `predict` calls the module in eval mode without autograd, and
+    restores the mode. With is_train the module keeps its mode; backprop adds to the `grad` of its parameters,
+    and returns the gradient of X, which is zeros for integers.
 
-    A recurrent module sees a PackedSequence in place of a Padded or a Ragged, and reads no padding; an array
-    is one sequence to it, or (steps, columns, width). A tensor from a module that saw a Padded or a Ragged,
-    with as many rows, is taken for its data. A module that writes into what it sees writes into X.
+    A recurrent module sees a PackedSequence instead of a Padded or a Ragged, and reads no padding; an array
+    is one sequence for it, or (steps, columns, width). If a module that sees a Padded or a Ragged returns a
+    tensor with as many rows, the tensor is the data of the result. A module that writes into its input writes
+    into X.
     """
     name = type(module).__name__.lower()
     return Layer(name, partial(_run, module))
@@ -111,7 +112,7 @@ def _call_module(module: torch.nn.Module, inputs: Any) -> Any:
 
 
 def _call_recurrent(module: torch.nn.RNNBase, padded: Padded[Any]) -> Padded[Any]:
-    """What a recurrent module makes of the rows that there are; sequences without rows have none."""
+    """Call a recurrent module with the rows; sequences without rows give none."""
     sizes, lengths, indices = padded._fields
     rows = padded.to_packed()
     if len(rows):
