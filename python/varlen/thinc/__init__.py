@@ -1,8 +1,8 @@
 """Thinc's ops, layers and types on varlen's kernels, with or without Thinc.
 
 Import from `varlen.thinc` instead of `thinc.api`. `from_thinc` and `to_thinc` convert between Thinc's
-containers and varlen's. Only `VarlenOps`, `VarlenCupyOps`, `install` and `uninstall` need thinc. Thinc's
-`use_ops("varlen")` selects varlen's ops, and `install()` makes them the default on the CPU.
+containers and varlen's. Only `to_thinc`, `VarlenOps`, `VarlenCupyOps`, `install` and `uninstall` need thinc.
+Thinc's `use_ops("varlen")` selects varlen's ops, and `install()` makes them the default on the CPU.
 """
 
 from __future__ import annotations
