@@ -1,5 +1,6 @@
 """Hypothesis profiles, the header of the report, and what becomes of tests that need a device."""
 
+import gc
 import importlib.metadata
 import os
 import platform
@@ -80,6 +81,15 @@ def pytest_runtest_setup(item):
     if os.environ.get("REQUIRE_CUDA") == "1":
         pytest.fail(f"REQUIRE_CUDA=1, but {varlen.cuda.status()}", pytrace=False)
     pytest.skip(str(varlen.cuda.status()))
+
+
+@pytest.fixture
+def short_waits(monkeypatch):
+    """A DataLoader that an error drops waits this long for each of its workers, which end late."""
+    utils = pytest.importorskip("torch.utils.data._utils")
+    monkeypatch.setattr(utils, "MP_STATUS_CHECK_INTERVAL", 0.05)
+    yield
+    gc.collect()  # the loader goes while the wait is short
 
 
 @pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.deep), 4], ids=lambda n: f"threads{n}")

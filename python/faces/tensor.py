@@ -182,7 +182,7 @@ def methods() -> Iterator[Face]:
     yield _method(
         "is_same_time_dim",
         "Whether another tensor has the same time.",
-        "bool(self.get_time_dim_tag() == self._checked(other).get_time_dim_tag())",
+        "bool(self.get_time_dim_tag() == self._require_tensor(other).get_time_dim_tag())",
         "bool",
         "By the identity of dims.",
         "x.{name}(x.copy_as_time_major())",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from reprlib import repr as short
 from typing import Any, NoReturn, TypeGuard
 
@@ -94,6 +94,12 @@ def one_of(
 def check_key(key: Any, argument: str) -> None:
     """Refuse a key of a mapping that is no string."""
     if not isinstance(key, str):
+        raise type_error(argument, f"keys are strings, got {key!r}")
+
+
+def check_hashable(key: object, argument: str) -> None:
+    """Refuse what cannot be a key of a mapping."""
+    if not isinstance(key, Hashable):
         raise type_error(argument, f"keys are strings, got {key!r}")
 
 

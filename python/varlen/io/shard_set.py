@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_list, as_path, check_key, refuse_mask
+from varlen.arguments import as_bool, as_list, as_path, check_hashable, refuse_mask
 from varlen.errors import dtype_error, index_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
@@ -102,7 +102,7 @@ def open_shards(
     if keys is not None:
         names = [keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")
         for name in names:
-            check_key(name, "keys")
+            check_hashable(name, "keys")
         keys = tuple(dict.fromkeys(names))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")

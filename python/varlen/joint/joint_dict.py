@@ -12,10 +12,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._methods import adopt_methods
-from varlen.arguments import as_bool, as_mapping, as_path, new_words
+from varlen.arguments import as_bool, as_mapping, as_path, check_hashable, new_words
 from varlen.errors import contract_error, type_error, value_error
 from varlen.io import columns
-from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
@@ -146,7 +145,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
                 f"expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
                 "pass a file as tensors_fp=",
             )
-        check_row_ids(row_ids)
+        check_hashable(row_ids, "row_ids")
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if entries[argument] is not None:
                 as_mapping(entries[argument], argument, "keys to what they have")

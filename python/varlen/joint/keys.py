@@ -17,7 +17,7 @@ from varlen.arguments import (
     as_int,
     as_list,
     as_mapping,
-    check_key,
+    check_hashable,
     new_words,
     refuse_mask,
 )
@@ -413,7 +413,7 @@ def _as_names(keys: str | Iterable[str], others: tuple[str, ...]) -> list[str]:
 def _check_known(self: IndexMethods, names: Iterable[str], argument: str) -> None:
     keys = [name for _, name in self._names()]
     for name in names:
-        check_key(name, argument)
+        check_hashable(name, argument)
         if name not in keys:
             raise error_of(KeyError, argument, f"there is no key {name!r} among {sorted(keys)}")
 

@@ -142,7 +142,7 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     if getattr(ragged, "ndim", 1) == 0:
         raise scalar_error("ragged")
     n = len(ragged)
-    if not is_listed(sizes):
+    if isinstance(sizes, str) or not is_listed(sizes):
         cuts = [*range(0, n, as_int(sizes, "sizes", 1)), n] if n else [0]
     else:
         (level,) = each_level([sizes], Level, "sizes")

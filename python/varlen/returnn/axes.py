@@ -60,7 +60,7 @@ class AxesBase:
         indices = places(self._frame, f"{word}?")
         return self.dims.index(self._frame._shape.dims[indices[0]]) if indices else None
 
-    def _checked(self, other: object) -> Any:
+    def _require_tensor(self, other: object) -> Any:
         """Another tensor."""
         if not isinstance(other, AxesBase):
             raise instance_error("other", "a Tensor or a Template", other)

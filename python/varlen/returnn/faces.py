@@ -455,7 +455,7 @@ class Axes(AxesBase):
         >>> x.is_same_time_dim(x.copy_as_time_major())
         True
         """
-        return bool(self.get_time_dim_tag() == self._checked(other).get_time_dim_tag())
+        return bool(self.get_time_dim_tag() == self._require_tensor(other).get_time_dim_tag())
 
     def get_full_name(self) -> str | None:
         """The name.

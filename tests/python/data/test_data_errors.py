@@ -15,7 +15,7 @@ import varlen as vl
 from varlen.data import Collate, IterableDataset
 
 torch = pytest.importorskip("torch")
-from torch.utils.data import DataLoader, _utils  # noqa: E402
+from torch.utils.data import DataLoader  # noqa: E402
 
 DS = vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]], "y": [[0.5, 1.0], [2.0]]}))
 
@@ -83,12 +83,6 @@ BAD = {
 }
 
 
-@pytest.fixture(autouse=True)
-def impatience(monkeypatch):
-    """A loader that an error drops waits this long for its worker, which ends late, before it ends it."""
-    monkeypatch.setattr(_utils, "MP_STATUS_CHECK_INTERVAL", 0.05)
-
-
 def error_of(make, **how):
     dataset, options = make()
     with pytest.raises(Exception) as raised:  # noqa: PT011  # each has its own
@@ -96,6 +90,7 @@ def error_of(make, **how):
     return raised.value
 
 
+@pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("name", BAD)
 def test_errors_of_workers_of_a_loader_are_the_records_that_they_were(name):
     make, kind, argument = BAD[name]
@@ -109,6 +104,7 @@ def test_errors_of_workers_of_a_loader_are_the_records_that_they_were(name):
 
 
 @pytest.mark.deep
+@pytest.mark.usefixtures("short_waits")
 def test_errors_of_spawned_workers_are_records_too():
     error = error_of(BAD["a row beyond"][0], num_workers=1, multiprocessing_context="spawn")
     assert isinstance(error, IndexError)

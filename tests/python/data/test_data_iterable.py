@@ -100,6 +100,7 @@ def test_passes_that_begin_together_are_of_epochs_of_their_own():
     assert lists(batches) == wanted[2]
 
 
+@pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("method", [None, "fork", "spawn"])
 def test_batches_of_batches_are_refused(method):
     how = {"num_workers": 1 if method else 0, "multiprocessing_context": method}
@@ -170,6 +171,7 @@ def test_a_pass_that_begins_late_is_of_no_other_epoch():
         assert passes.begin(Pass(9, 5, 2 + repeat, 12, 2)) == (7 + repeat, False)
 
 
+@pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("workers", [0, 1])
 def test_the_dispatcher_of_accelerate_is_refused_with_what_to_pass(workers, monkeypatch):
     accelerate = pytest.importorskip("accelerate.data_loader")

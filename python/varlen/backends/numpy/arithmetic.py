@@ -43,10 +43,10 @@ def where(mask: Any, values: Any, others: Any) -> Any:
     try:
         return np.where(mask, x, y)
     except OverflowError:
-        argument, number = max((("x", x), ("y", y)), key=lambda given: abs(given[1]))
+        argument, number = max((("x", x), ("y", y)), key=lambda entry: abs(entry[1]))
         raise overflow_error(argument, f"{number} does not fit int64", number=number) from None
     except TypeError:
-        names = " and ".join(str(np.asarray(given).dtype) for given in (x, y))
+        names = " and ".join(str(np.asarray(side).dtype) for side in (x, y))
         raise type_error("x", f"has no dtype in common with y: {names}") from None
 
 
