@@ -1,4 +1,4 @@
-"""Beams: the best hypotheses of each source, step by step, as many as there are."""
+"""Beam search: the best hypotheses of each source, step by step."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Beam:
     Raises
     ------
     TypeError, ValueError
-        `sources` is not a number of 0 or more; or `first` does not hold integers, or not one for each source.
+        `sources` is not an integer of 0 or more; or `first` does not hold one integer for each source.
 
     Notes
     -----

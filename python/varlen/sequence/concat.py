@@ -1,4 +1,4 @@
-"""Sequences of several inputs, each behind those of its number."""
+"""Join several inputs sequence by sequence."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
 
     Notes
     -----
-    As Paddle's `sequence_concat`, which takes one level, two inputs and more, and no input without rows. With
-    level=0 two levels are merged, as it was once designed. `varlen.concatenate` with axis=k + 1 is level=k.
+    As Paddle's `sequence_concat`, which takes one level and at least two inputs, each with rows. level=0
+    merges two levels, as Paddle once designed it. level=k is `varlen.concatenate` with axis=k + 1.
 
     Examples
     --------

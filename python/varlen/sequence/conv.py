@@ -68,11 +68,11 @@ def sequence_conv(
     context_stride
         Only rows 0, context_stride, ... of each sequence get a window.
     padding_data
-        Rows for places outside the sequence, which are zero without: (before + behind, D), with
-        before = max(0, -context_start) rows that stand in front of every sequence, and
-        behind = max(0, context_start + context_length - 1) rows that stand behind. May be trained.
+        Rows for places outside the sequence, by default zeros: (before + behind, D), with
+        before = max(0, -context_start) rows in front of every sequence, and
+        behind = max(0, context_start + context_length - 1) rows behind it. May be trained.
     bias
-        (M,), added to every row.
+        (M,), added to every result row.
     level
         The level whose sequences bound the windows; levels below it are merged. -1 is the innermost.
 

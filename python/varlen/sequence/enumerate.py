@@ -1,4 +1,4 @@
-"""What follows each row of a sequence, beside it."""
+"""Join each row of a sequence with the rows that follow it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences without what was named."""
+"""Remove rows or sequences that equal a token."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def sequence_erase(x: RaggedT, tokens: SequencesLike, *, level: int = -1) -> Rag
 def backprop_sequence_erase(
     dY: SequencesLike, x: RaggedT, tokens: SequencesLike, *, level: int = -1
 ) -> RaggedT:
-    """The gradient of `sequence_erase`: zeros for what was erased.
+    """The gradient of `sequence_erase`: zeros for the erased rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sequences repeated as often as the sequences of another are long."""
+"""Repeat sequences as often as the lengths of others say."""
 
 from __future__ import annotations
 
@@ -106,17 +106,17 @@ def backprop_sequence_expand(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_expand` gave: a `Ragged`, or its rows. The
-        repeats of a row are added one after another, floats in float64 from 4096 of them on: the same bits
-        for any number of threads.
+        The gradient of the result of `sequence_expand`: a `Ragged`, or its rows. The repeats of a row are
+        added one after another, floats in float64 from 4096 repeats on. The bits of the result do not depend
+        on the number of threads.
     x, y, ref_level, level
         The arguments of `sequence_expand`.
 
     Returns
     -------
     Ragged or array
-        Nests as x. Floats keep the dtype of dY, integers become int64 or uint64, as sums do. Zeros where a
-        sequence was not repeated at all.
+        Nests as x; zeros for a sequence without repeats. Floats keep the dtype of dY; integers become int64
+        or uint64, as sums do.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def backprop_sequence_expand_as(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_expand_as` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_expand_as`: a `Ragged`, or its rows.
     y, level
         The arguments of `sequence_expand_as`.
 

@@ -1,4 +1,4 @@
-"""Images to sequences of their patches."""
+"""Cut images into sequences of patches."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ def im2sequence(
     input
         (n, C, H, W) of any dtype, an array or a tensor; or a `Ragged` of images, whose levels are kept.
     filter_size
-        Height and width of a patch: a number for both, or two.
+        The height and width of a patch: one number for both, or two.
     stride
-        From one patch to the next, down and across: a number for both, or two.
+        The step from one patch to the next, down and across: one number for both, or two.
     padding
-        Zeros around each image: a number; two, above and below, and left and right; or four, above, left,
-        below and right.
+        The zeros around each image: one number; two, for above and below, and for left and right; or four,
+        for above, left, below and right.
     input_image_size
-        (n, 2) integers, the height and width that count of each image; all by default. Of those, divided by
-        `out_stride` and rounded up, the number of patches is reckoned.
+        (n, 2) integers, the used height and width of each image; by default the whole image. The number of
+        patches follows from this size, divided by `out_stride` and rounded up.
     out_stride
-        A number, or two.
+        One number for both, or two; only used with `input_image_size`.
     name
         Accepted for compatibility with Paddle, and ignored.
 
     Returns
     -------
     Ragged
-        A sequence an image, of rows * columns patches (C * filter height * filter width,).
+        One sequence for each image, with a patch (C * filter height * filter width,) in each row.
 
     Raises
     ------
     ValueError
-        Images of another shape; sizes and strides below 1, paddings below 0; a patch larger than an image
-        with its padding; an image size beyond the image.
+        The input has another shape, a size or stride is below 1, a padding is below 0, a patch is larger than
+        an image with its padding, or an image size exceeds the image.
 
     Notes
     -----
-    As Paddle's `im2sequence`, which gives no rows for a patch larger than the image, and whose process dies
-    of a stride of 0. It makes a level, and therefore has no `level` to choose.
+    As Paddle's `im2sequence`, which returns no rows if a patch is larger than the image, and kills the
+    process if a stride is 0. The new level is the innermost, so there is no `level`.
 
     Examples
     --------
@@ -104,12 +104,12 @@ def backprop_im2sequence(
     dY
         The gradient of the patches: a `Ragged`, or its rows.
     input, filter_size, stride, padding, input_image_size, out_stride
-        As they were given to `im2sequence`.
+        The arguments of `im2sequence`.
 
     Returns
     -------
     numpy.ndarray or torch.Tensor
-        Of the shape of `input`, of the dtype of dY.
+        The gradient, in the shape of `input` and the dtype of dY.
 
     Examples
     --------

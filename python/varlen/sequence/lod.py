@@ -1,4 +1,4 @@
-"""The levels of data replaced or added to."""
+"""Replace levels, or add one."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     x
         A Ragged, which gets one more level, or rows, which get their first.
     level
-        How the rows are cut, as `target_lod` of `lod_reset`. Where it has as many sequences as x has rows,
-        the levels of x stay as they are and count the new sequences, as in Paddle. Else it cuts the rows
-        of each innermost sequence of x, which then counts its parts and has the rows that it had.
+        Cuts the rows, in the forms that `target_lod` of `lod_reset` takes. If it has as many sequences as
+        x has rows, the levels of x stay as they are and count the new sequences, as in Paddle. Otherwise it
+        cuts the rows of each innermost sequence of x, which keeps its rows and counts its parts.
     empty
-        For a new sequence without rows between two of x, the one that holds it: "before" or "after".
+        The sequence of x that takes a new empty sequence between two: "before" or "after".
 
     Returns
     -------
@@ -84,7 +84,8 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     Raises
     ------
     ValueError
-        A new sequence lies in two sequences of x, or is empty and lies between two; or as in `lod_reset`.
+        A new sequence spans two sequences of x, or is empty and lies between two without `empty`; or as in
+        `lod_reset`.
 
     Examples
     --------

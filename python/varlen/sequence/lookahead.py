@@ -1,4 +1,4 @@
-"""Convolution of each row with those behind it, number by number."""
+"""Convolve each row with the rows behind it, column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lengths to masks."""
+"""Turn lengths into masks."""
 
 from __future__ import annotations
 

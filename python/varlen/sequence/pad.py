@@ -1,4 +1,4 @@
-"""Sequences to padded rectangles, and back."""
+"""Pad sequences to rectangles, and remove the padding."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ def sequence_pad(
     pad_value
         A number, or a row: an array of the rows' trailing shape. The dtype must hold it exactly.
     maxlen
-        The length of the padded sequences; by default that of the longest. Nothing is cut: a smaller number
-        is refused.
+        The length of the padded sequences, by default that of the longest. Nothing is cut: a smaller number
+        raises ValueError.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level to pad: the innermost (-1), or one above it. Then the levels below are padded too, as by
-        `Ragged.to_dense`, and maxlen may be a list with a length, or None, for each of them.
+        The level to pad; -1 is the innermost. The levels below it are padded too, as by `Ragged.to_dense`;
+        maxlen may then be a list with a length, or None, for each level.
 
     Returns
     -------
     out : numpy.ndarray, torch.Tensor or Ragged
-        (n, maxlen, ...) of the dtype of x. From above the innermost level (n, maxlen, next maxlen, ..., ...).
-        Where there are levels above `level`, a Ragged of those levels with such rows.
+        (n, maxlen, ...) of the dtype of x; with levels below `level`, (n, maxlen, next maxlen, ..., ...). If
+        there are levels above `level`, a Ragged of those levels with such rows.
     length : numpy.ndarray, torch.Tensor, Ragged or tuple
-        int64 (n,). From above the innermost level a tuple of the lengths at each level, which
-        `sequence_unpad` takes.
+        int64 (n,); with levels below `level`, a tuple of the lengths at each level, which `sequence_unpad`
+        takes.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def sequence_pad(
 
     Notes
     -----
-    As Paddle's `sequence_pad`, which takes one level, rows of one dimension and more, and four dtypes; on the
+    As Paddle's `sequence_pad`, which takes one level, rows of at least one dimension, and four dtypes; on the
     GPU it rounds integers above 2**24.
 
     Examples
@@ -107,7 +107,7 @@ def sequence_pad(
 
 
 def backprop_sequence_pad(dY: SequencesLike, x: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_pad`: the rows get theirs, the padding is dropped.
+    """The gradient of `sequence_pad`: the rows keep theirs, the padding's is dropped.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def sequence_unpad(
     Parameters
     ----------
     x
-        (n, maxlen, ...), an array or a tensor, or a `Ragged` of such rows, whose levels are kept above.
+        (n, maxlen, ...), an array or a tensor; or a `Ragged` of such rows, whose levels stay above.
     length
         The lengths of the sequences: integers (n,) or (n, 1), a `Ragged` of them, or a `Level`; or a tuple of
         these, one for each level that `sequence_pad` padded, outermost first.
@@ -156,7 +156,7 @@ def sequence_unpad(
     Returns
     -------
     Ragged
-        Rows (T, ...) under one level more, or as many as `length` has.
+        Rows (T, ...) under one new level, or as many as `length` has.
 
     Raises
     ------
@@ -166,12 +166,12 @@ def sequence_unpad(
     TypeError
         The lengths are not integers.
     OverflowError
-        A length that does not fit 63 bits.
+        A length does not fit 63 bits.
 
     Notes
     -----
-    As Paddle's `sequence_unpad`, which makes rows (T, 1) of (n, maxlen), and whose process dies where all
-    lengths are 0. It makes levels, and therefore has no `level` to choose.
+    As Paddle's `sequence_unpad`, which returns rows (T, 1) for (n, maxlen), and kills the process if all
+    lengths are 0. The new levels are the innermost, so there is no `level`.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def backprop_sequence_unpad(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        Of the kind and shape of x.
+        The gradient, in the kind and shape of x.
 
     Examples
     --------

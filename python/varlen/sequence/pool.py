@@ -1,4 +1,4 @@
-"""Sequences to one row each, as Paddle pools them."""
+"""Reduce each sequence to one row, as Paddle pools them."""
 
 from __future__ import annotations
 
@@ -52,41 +52,41 @@ def sequence_pool(
     level: int = -1,
     with_index: bool = False,
 ) -> Rows | tuple[Rows, Rows]:
-    """Reduce each sequence to one row: its average, sum, sum over root length, maximum, last or first row.
+    """Reduce each sequence to one row: average, sum, sum / sqrt(length), maximum, last or first row.
 
     Parameters
     ----------
     input
-        `Ragged` of rows (T, ...), pooled column by column. Numbers for all but "last" and "first", which take
-        any dtype. Times, durations and text have a "max", times and durations an "average", durations a
-        "sum".
+        `Ragged` of rows (T, ...), pooled column by column. "last" and "first" take any dtype, the other types
+        take numbers. "max" also takes times, durations and text, "average" times and durations, "sum"
+        durations.
     pool_type
         "average", "sum", "sqrt", "max", "last" or "first", in any case.
     is_test
         Accepted for compatibility with Paddle, and ignored.
     pad_value
-        The result for a sequence without rows: a number, for "last" and "first" also a row. 0 also means the
-        zero of other dtypes: no duration, no text, and NaT for times.
+        The result for a sequence without rows: a number, or for "last" and "first" also a row. For other
+        dtypes, 0 means a duration of zero, empty text, and NaT for times.
     level
         The level whose sequences become one row each; levels below it are merged. -1 is the innermost.
     with_index
-        For "max": give (rows, index) too, where index is the row of `input.values` that holds the largest
-        number of each column, the first of equal ones, int64; -1 where there is none.
+        For "max": return (rows, index). The index, int64, is the row of `input.values` that holds the largest
+        number of each column, or the first of equal ones; -1 for a sequence without rows.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
         (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats,
-        times, durations and text keep their dtype; of integers "average" and "sqrt" give float64, "sum" int64
-        or uint64. With `with_index` also the index.
+        times, durations and text keep their dtype. Integers become float64 in "average" and "sqrt", int64 or
+        uint64 in "sum". With `with_index` also the index.
 
     Raises
     ------
     TypeError
         `input` is not a Ragged, or its dtype has no such pool.
     ValueError
-        The pool_type is unknown, the dtype cannot hold pad_value, or an index is asked for with another type
-        than "max".
+        The pool_type is unknown, the dtype cannot hold pad_value, or `with_index` is combined with another
+        type than "max".
     IndexError
         There is no such level.
 
@@ -125,13 +125,13 @@ def sequence_pool(
 
 
 def backprop_sequence_pool(dY: SequencesLike, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_pool`; the rows that stand for empty sequences have none.
+    """The gradient of `sequence_pool`; the results of empty sequences pass none on.
 
     Parameters
     ----------
     dY
-        (n, ...), the gradient of the result of `sequence_pool`: an array, a tensor or a `Ragged`. Floats;
-        except for "average" and "sqrt", which divide, also integers.
+        (n, ...), the gradient of the result of `sequence_pool`: an array, a tensor or a `Ragged`, of floats.
+        Integers work too, except for "average" and "sqrt", which divide.
     input, pool_type, level
         The arguments of `sequence_pool`.
 

@@ -1,4 +1,4 @@
-"""The numbers of each sequence cut into rows of another width."""
+"""Cut the numbers of each sequence into rows of another width."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     Parameters
     ----------
     input
-        `Ragged` of rows (T, ...) of any dtype; a row of more than one dimension counts as laid out flat.
+        `Ragged` of rows (T, ...) of any dtype; rows of several dimensions are read flat.
     new_dim
         The width of the new rows, 1 or more.
     level
@@ -45,8 +45,8 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
 
     Notes
     -----
-    As Paddle's `sequence_reshape`, which takes one level and rows of one dimension, and whose process dies of
-    a new_dim of 0.
+    As Paddle's `sequence_reshape`, which takes one level and rows of one dimension, and kills the process if
+    new_dim is 0.
 
     Examples
     --------

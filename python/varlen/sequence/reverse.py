@@ -1,4 +1,4 @@
-"""Sequences back to front."""
+"""Reverse sequences."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
     Returns
     -------
     Ragged
-        Rows, dtype and trailing dimensions of dY.
+        The reversed gradient, with the dtype and trailing dimensions of dY.
 
     Raises
     ------

@@ -55,12 +55,12 @@ def rnn(
     cell
         cell(x, h) gives (y, h), or h alone, which is then the output too. x is (size, ...), the rows of the
         step; above the innermost level a Ragged of whole sub-sequences. h has `size` rows. States may be a
-        tuple of arrays, as those of an LSTM: cell(x, (h, c)) gives (y, (h, c)), or (h, c), whose first is the
-        output. torch's LSTMCell, GRUCell and RNNCell are such cells. Or torch's LSTM, GRU or RNN, which runs
-        over all steps by itself, on packed rows and by cuDNN on a GPU: its states are rows (n, width), and
-        (n, layers * directions, width) where it has several of these.
+        tuple of arrays, as in an LSTM: cell(x, (h, c)) gives (y, (h, c)), or (h, c), whose first is the
+        output. torch's LSTMCell, GRUCell and RNNCell are such cells. torch's LSTM, GRU and RNN work too: they
+        run over all packed steps by themselves, with cuDNN on a GPU. Their states are rows (n, width), or
+        (n, layers * directions, width) if there are several of these.
     inputs
-        A Ragged of any depth, or a Packed, which decides the level and the order.
+        A Ragged of any depth, or a Packed, which sets the level and the order.
     init
         The initial states: an array (n, ...), a Ragged of such rows under the levels above, as `rnn` returns
         its last states, or a tuple of these. None means zeros, for torch's cells and layers.

@@ -1,4 +1,4 @@
-"""Sequences dealt out to parts and gathered from them: by their place, or by a mask."""
+"""Split sequences into parts, by position or by a mask, and merge them again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     x
         A Ragged of any depth.
     num
-        The number of parts: each has ceil(n / num) sequences, the last ones the rest, or none.
+        The number of parts. Each has ceil(n / num) sequences; the last ones have the rest, or none.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     TypeError
         x is not a Ragged.
     ValueError
-        `num` below 1.
+        `num` is below 1.
 
     Examples
     --------
@@ -65,17 +65,17 @@ def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
     Parameters
     ----------
     parts
-        Raggeds of the same number of levels, with rows of one shape. Parts without sequences are parts, too.
+        Raggeds with the same number of levels, and rows of one shape. Parts may have no sequences.
 
     Returns
     -------
     Ragged
-        Of the class of the first part. The values are a copy.
+        The joined parts, in the class of the first one. The values are a copy.
 
     Raises
     ------
     TypeError, ValueError
-        No part, or parts that do not fit each other: which is named.
+        There are no parts, or a part does not fit the first one; the message names it.
 
     Examples
     --------
@@ -89,32 +89,32 @@ def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
 def split_lod_tensor(
     input: SameT | Sequence[Any], mask: SequencesLike, level: int = 0
 ) -> tuple[SameT, SameT]:
-    """Split the sequences into those where a mask is True and those where it is False.
+    """Split sequences by a mask: one part for True, one for False.
 
-    It moves whole sequences of `level`. The levels above stay, and hold the remaining sequences; Paddle's
-    `split_lod_tensor` drops them. Autograd follows; the gradient is `merge_lod_tensor` of two gradients.
+    This moves whole sequences of `level`. The levels above stay, and hold the remaining sequences; Paddle's
+    `split_lod_tensor` drops them. Autograd follows; `merge_lod_tensor` of the two gradients is the gradient.
 
     Parameters
     ----------
     input
-        A Ragged, or rows, (n, ...), each of which is routed.
+        A Ragged, or rows (n, ...), each of which goes to one part.
     mask
         Bools, (n,) or (n, 1), one for each sequence of `level`.
     level
-        Counted from the outermost, or, below 0, from the innermost.
+        Counts from the outermost level; a negative one counts from the innermost.
 
     Returns
     -------
     tuple of Ragged, numpy.ndarray or torch.Tensor
-        Two of the kind of `input`: the sequences where the mask is True, and those where it is False.
-        `merge_lod_tensor` joins them again.
+        The part for True and the part for False, both of the kind of `input`. `merge_lod_tensor` joins them
+        again.
 
     Raises
     ------
     TypeError
-        A mask of other numbers than bools.
+        The mask does not hold bools.
     ValueError
-        More or fewer bools than sequences.
+        The mask has more or fewer bools than there are sequences.
     IndexError
         There is no such level.
 
@@ -142,30 +142,31 @@ def merge_lod_tensor(
 ) -> SameT:
     """Join the two parts of `split_lod_tensor` again, in the original order.
 
-    The rows, and the levels below `level`, may have changed in any way in between. Autograd follows; the
-    gradients are `split_lod_tensor` of one.
+    The rows and the levels below `level` may differ from those of the split. Autograd follows;
+    `split_lod_tensor` of the gradient gives both gradients.
 
     Parameters
     ----------
     in_true, in_false
-        Of one kind and depth: the sequences where the mask is True, and where it is False.
+        The sequences for True and for False, of one kind and depth.
     x
-        What was split: its number of sequences, and the levels above, must be those of the result. Or None.
+        The input of `split_lod_tensor`, or None. Its number of sequences and its levels above `level` must
+        be those of the result.
     mask, level
-        As `split_lod_tensor` had them.
+        The arguments of `split_lod_tensor`.
 
     Returns
     -------
     Ragged, numpy.ndarray or torch.Tensor
-        Of the kind of in_true and in_false. The rows are a copy.
+        The joined sequences, of the kind of in_true and in_false. The rows are a copy.
 
     Raises
     ------
     TypeError
-        A Ragged beside an array, or what `split_lod_tensor` refuses.
+        One part is a Ragged and the other is not, or the mask does not hold bools.
     ValueError
-        A mask that says True or False of another number of sequences than there are, here or inside a
-        sequence of the level above; levels above or rows that do not fit each other, or x.
+        The mask counts more or fewer sequences than in_true or in_false has, in all or inside a sequence of
+        the level above; or rows, or the levels above, do not fit each other or x.
 
     Examples
     --------

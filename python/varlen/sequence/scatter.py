@@ -1,4 +1,4 @@
-"""Updates of rows, a sequence of places and numbers for each."""
+"""Add a sequence of updates to each row."""
 
 from __future__ import annotations
 
@@ -32,31 +32,33 @@ def sequence_scatter(
     input
         (n, W, ...) numbers, an array or a tensor; or a `Ragged` of such rows.
     index
-        `Ragged` of integers (T,) or (T, 1), from 0 to W - 1. One place may stand more than once.
+        `Ragged` of integers (T,) or (T, 1), from 0 to W - 1. Indices may repeat.
     updates
-        `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
+        `Ragged` of rows (T, ...) that nests as `index`, or its rows; of the dtype of `input`.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
+        The level of `index` whose sequence k belongs to row k; levels below it are merged. -1 is the
+        innermost.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
+        The sums, in the shape, dtype and kind of `input`. Updates are added one after another, in order.
 
     Raises
     ------
     IndexError
-        A place below 0, or W and more; sequence and place are named. No such level.
+        An index is below 0, or not below W (the message names its sequence and entry); or there is no such
+        level.
     ValueError
-        Another number of sequences than of rows; updates that nest differently, or of another shape.
+        There are more or fewer sequences than rows, or the updates nest differently or have another shape.
     TypeError
-        `index` is no Ragged of integers, updates of another dtype.
+        `index` is not a Ragged of integers, or the updates have another dtype.
 
     Notes
     -----
-    As Paddle's `sequence_scatter`, which does not look at places, and hangs where one is below 0.
+    As Paddle's `sequence_scatter`, which does not check indices, and hangs if one is below 0.
 
     Examples
     --------
@@ -80,9 +82,9 @@ def backprop_sequence_scatter(dY: SequencesLike, index: Any, *, level: int = -1)
     Parameters
     ----------
     dY
-        The gradient of what `sequence_scatter` gave: (n, W, ...), or a `Ragged` of such rows.
+        The gradient of the result of `sequence_scatter`: (n, W, ...), or a `Ragged` of such rows.
     index, level
-        As they were given to `sequence_scatter`.
+        The arguments of `sequence_scatter`.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def backprop_sequence_scatter(dY: SequencesLike, index: Any, *, level: int = -1)
     Raises
     ------
     IndexError, ValueError, TypeError
-        What `sequence_scatter` refuses of `index`.
+        `index` does not fit, as in `sequence_scatter`.
 
     Examples
     --------

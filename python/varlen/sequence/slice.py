@@ -27,32 +27,32 @@ def sequence_slice(
     input
         `Ragged` of rows of any dtype and shape.
     offset, length
-        Integers (n,) or (n, 1), one for each sequence of the level, a `Ragged` of them, or one for all.
+        Integers (n,) or (n, 1), one for each sequence of the level; a `Ragged` of them; or one for all.
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level whose sequences are cut: by rows at the innermost, which -1 stands for; by whole sequences
-        of the level below, else.
+        The level whose sequences are cut: by rows at the innermost (-1), otherwise by whole sequences of the
+        level below.
 
     Returns
     -------
     Ragged
-        As many levels as `input`, those above `level` shared. The values are a copy.
+        The slices, with as many levels as `input`; those above `level` are shared. The values are a copy.
 
     Raises
     ------
     IndexError
-        A slice that leaves its sequence, which is named; no such level.
+        A slice leaves its sequence, which the message names; or there is no such level.
     ValueError
-        An offset or a length below 0; another number of them than of sequences.
+        An offset or a length is below 0, or there are more or fewer of them than sequences.
     OverflowError
-        One that does not fit 63 bits.
+        An offset or a length does not fit 63 bits.
     TypeError
-        `input` is not a Ragged, offsets or lengths are not integers.
+        `input` is not a Ragged, or offsets or lengths are not integers.
 
     Notes
     -----
-    As Paddle's `sequence_slice`, which takes one level and reads int64 alone.
+    As Paddle's `sequence_slice`, which takes one level and reads only int64.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def backprop_sequence_slice(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_slice` gave: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_slice`: a `Ragged`, or its rows.
     input, offset, length, level
-        As they were given to `sequence_slice`.
+        The arguments of `sequence_slice`.
 
     Returns
     -------

@@ -28,7 +28,7 @@ def sequence_softmax(
     name
         Accepted for compatibility with Paddle, and ignored.
     level
-        The level whose sequences add up to one, with all rows below; -1 is the innermost.
+        The level whose sequences add up to 1; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
@@ -38,14 +38,14 @@ def sequence_softmax(
     Raises
     ------
     TypeError
-        `input` is not a Ragged, or not of numbers.
+        `input` is not a Ragged, or does not hold numbers.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Paddle's `sequence_softmax`, which takes rows of one number, and overflows on the CPU, for it does not
-    subtract the maximum.
+    As Paddle's `sequence_softmax`, which takes rows of one number. On the CPU it overflows, because it does
+    not subtract the maximum.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def backprop_sequence_softmax(dY: SequencesLike, Y: RaggedT, *, level: int = -1)
     dY
         The gradient of Y: a `Ragged` that nests as Y, or its rows.
     Y
-        What `sequence_softmax` gave.
+        The result of `sequence_softmax`.
     level
-        As it was given to `sequence_softmax`.
+        The `level` of `sequence_softmax`.
 
     Returns
     -------
@@ -77,9 +77,9 @@ def backprop_sequence_softmax(dY: SequencesLike, Y: RaggedT, *, level: int = -1)
     Raises
     ------
     TypeError
-        Y is not a Ragged, dY is not of floats, or an array beside a tensor; the two are of different dtypes.
+        Y is not a Ragged, dY does not hold floats, dtypes differ, or arrays and tensors are mixed.
     ValueError
-        A dY of another shape, or that nests differently.
+        dY has another shape, or nests differently.
     IndexError
         There is no such level.
 

@@ -1,4 +1,4 @@
-"""States of cells and of hypotheses: an array, a tensor or a Ragged, or a tuple of these."""
+"""States of cells and hypotheses: an array, a tensor or a Ragged, or a tuple of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The path of recurrent layers, function by function: rank, cut into steps, shrink, put together again."""
+"""The steps of recurrent layers as functions: rank sequences, cut steps, shrink states, join outputs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") ->
     x
         A Ragged of any depth.
     level
-        Whose sequences; the levels above it are kept for the way back.
+        The level to rank; the table keeps the levels above it for the way back.
     order
-        Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; or a
-        permutation.
+        The order of equally long sequences: "stable", "reversed" as in Thinc, or "torch"; or a permutation.
 
     Returns
     -------
     RankTable
-        A table to share among all inputs of these lengths. Empty sequences come last.
+        A table that all inputs of these lengths can share. Empty sequences come last.
 
     Raises
     ------
@@ -45,7 +44,7 @@ def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") ->
     IndexError
         There is no such level.
     ValueError
-        No such order, no permutation.
+        The order is unknown, or not a permutation.
 
     Notes
     -----
@@ -78,7 +77,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     Raises
     ------
     TypeError
-        Not a table.
+        The argument is not a table.
 
     Notes
     -----
@@ -93,7 +92,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
 
 
 def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
-    """The steps of an input: step t holds element t of every sequence longer than t, in rank order.
+    """Cut an input into steps: step t holds element t of every sequence longer than t, in rank order.
 
     If the ranked level is not the innermost, an element is a whole sub-sequence, and a step is a Ragged.
 
@@ -112,14 +111,14 @@ def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
     Raises
     ------
     TypeError
-        Not a Ragged, not a table.
+        x is not a Ragged, or `table` is not a table.
     ValueError
-        Lengths that are not those of the table.
+        The lengths are not those of the table.
 
     Notes
     -----
-    Paddle's `lod_tensor_to_array`, which is another name for it; there are no undefined results without
-    sequences.
+    Paddle's `lod_tensor_to_array`, which also works as a name. Without sequences there are no steps; Paddle
+    leaves the result undefined.
 
     Examples
     --------
@@ -135,14 +134,14 @@ def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
 def concat_outputs(
     steps: Packed[ArrayT] | Sequence[ArrayT], table: RankTable | None = None
 ) -> Ragged[ArrayT]:
-    """Join the outputs of all steps to sequences in their original order: the inverse of `segment_inputs`.
+    """Join the outputs of all steps into sequences, in their original order; inverts `segment_inputs`.
 
     Parameters
     ----------
     steps
         An array, or a Ragged of sub-sequences, for each step; or a Packed.
     table
-        That of the inputs. A Packed has its own.
+        The table of the inputs. A Packed brings its own.
 
     Returns
     -------
@@ -152,14 +151,14 @@ def concat_outputs(
     Raises
     ------
     TypeError
-        Not a table, steps that are not arrays, or of several kinds; which step is named.
+        `table` is not a table, or a step is not an array or differs in kind from the others (the message
+        names the step).
     ValueError
-        Another number of steps, or of rows in one, than the table has; rows of several shapes.
+        The number of steps, or of rows in a step, differs from the table, or rows differ in shape.
 
     Notes
     -----
-    Paddle's `array_to_lod_tensor`, which is another name for it. Without any steps there is nothing to tell
-    the dtype: it is float32.
+    Paddle's `array_to_lod_tensor`, which also works as a name. Without steps the result is float32.
 
     Examples
     --------
@@ -194,8 +193,8 @@ def reorder(x: StateT, table: RankTable) -> StateT:
     Parameters
     ----------
     x
-        (n, ...), a row for each sequence; or a Ragged of n sequences of any lengths; or a tuple of these, as
-        the states of an LSTM are.
+        (n, ...), a row for each sequence; or a Ragged of n sequences of any lengths; or a tuple of these,
+        such as the states of an LSTM.
     table
         From `sort_by_length`.
 
@@ -207,13 +206,13 @@ def reorder(x: StateT, table: RankTable) -> StateT:
     Raises
     ------
     TypeError
-        Not a table, nothing that has rows, a list of arrays.
+        `table` is not a table, or x has no rows or is a list of arrays.
     ValueError
-        Another number of rows, or sequences, than the table has.
+        x has more or fewer rows, or sequences, than the table.
 
     Notes
     -----
-    Paddle's `reorder_lod_tensor_by_rank`, which is another name for it, but for empty sequences too.
+    Paddle's `reorder_lod_tensor_by_rank`, which also works as a name; here sequences may be empty.
 
     Examples
     --------
@@ -233,24 +232,24 @@ def reorder(x: StateT, table: RankTable) -> StateT:
 
 
 def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
-    """The gradient and the inverse of `reorder`: back to the original order.
+    """Restore the original order: the inverse of `reorder`, and its gradient.
 
     Parameters
     ----------
     dY
-        What `reorder` gave, or its gradient: rows, a Ragged, or a tuple of these.
+        The result of `reorder`, or its gradient: rows, a Ragged, or a tuple of these.
     table
-        The one that `reorder` had.
+        The table of `reorder`.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        The gradient, of the kind and dtype of dY.
+        The items in their original order, of the kind and dtype of dY.
 
     Raises
     ------
     TypeError, ValueError
-        What `reorder` refuses.
+        As in `reorder`.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def init_memories(h0: StateT, table: RankTable) -> StateT:
     ----------
     h0
         (n, ...), a row for each sequence in the original order; or a Ragged of n sequences; or a tuple of
-        these, as the states of an LSTM are.
+        these, such as the states of an LSTM.
     table
         From `sort_by_length`.
 
@@ -290,7 +289,7 @@ def init_memories(h0: StateT, table: RankTable) -> StateT:
     Raises
     ------
     TypeError, ValueError
-        What `reorder` refuses.
+        As in `reorder`.
 
     Examples
     --------
@@ -313,12 +312,12 @@ def init_memories(h0: StateT, table: RankTable) -> StateT:
 
 
 def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
-    """Keep the memories of the sequences longer than t: a prefix that shares memory.
+    """Keep the states of the sequences longer than t: a prefix of `memory`.
 
     Parameters
     ----------
     memory
-        A row for each sequence of step t - 1, or a Ragged of as many sequences, by rank; or a tuple of
+        A row for each sequence of step t - 1, by rank; or a Ragged with as many sequences; or a tuple of
         these.
     t
         The step, from 0; past the last one nothing is left.
@@ -328,19 +327,18 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        The rows or sequences of the sequences longer than t, of the kind and dtype of `memory`. They share
-        its memory.
+        The states of the sequences longer than t, in the kind and dtype of `memory`, as views of it.
 
     Raises
     ------
     TypeError
-        Not a table, nothing that has rows, a list of arrays.
+        `table` is not a table, or `memory` has no rows or is a list of arrays.
     ValueError
-        Fewer rows, or sequences, than are longer than t; a step below 0.
+        `memory` has fewer rows than there are sequences longer than t, or the step is below 0.
 
     Notes
     -----
-    Paddle's `shrink_memory`, which is another name for it.
+    Paddle's `shrink_memory`, which also works as a name.
 
     Examples
     --------
@@ -361,27 +359,27 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
 
 
 def backprop_shrink(dY: SequencesLike, memory: StateT) -> StateT:
-    """The gradient of `shrink` for a memory: zeros for the part that was cut off.
+    """The gradient of `shrink` for `memory`: zeros for the part that was cut off.
 
     Parameters
     ----------
     dY
-        Of what was kept: as many rows, or the first sequences under the levels that they have in the memory;
-        a tuple where the memory is one.
+        The gradient of the kept part: its rows, or its sequences under their levels in `memory`; a tuple if
+        `memory` is one.
     memory
-        What was shrunk.
+        The argument of `shrink`.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor, Ragged or tuple
-        Of the kind and shape of `memory`, of the dtype of dY.
+        The gradient, in the kind and shape of `memory` and the dtype of dY.
 
     Raises
     ------
     TypeError
-        A tuple for one state, the reverse, or of another number; a list of arrays.
+        dY and `memory` are not both tuples of one size, or both single states; or dY is a list of arrays.
     ValueError
-        A gradient of more than the memory, that nests differently, or has rows of another shape.
+        dY has more rows than `memory`, nests differently, or has rows of another shape.
 
     Examples
     --------
@@ -402,7 +400,7 @@ def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | 
     dY
         The gradients of all steps: an array or a Ragged for each, or a Packed.
     table
-        The one that `segment_inputs` had. A Packed has its own.
+        The table of `segment_inputs`. A Packed brings its own.
 
     Returns
     -------
@@ -412,7 +410,7 @@ def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | 
     Raises
     ------
     TypeError, ValueError
-        What `concat_outputs` refuses.
+        As in `concat_outputs`.
 
     Examples
     --------
@@ -430,9 +428,9 @@ def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
     Parameters
     ----------
     dY
-        The gradient of what `concat_outputs` gave: a Ragged that nests as it.
+        The gradient of the result of `concat_outputs`: a Ragged that nests as it does.
     table
-        The one that `concat_outputs` had.
+        The table of `concat_outputs`.
 
     Returns
     -------
@@ -442,7 +440,7 @@ def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
     Raises
     ------
     TypeError, ValueError
-        What `segment_inputs` refuses.
+        As in `segment_inputs`.
 
     Examples
     --------
@@ -499,7 +497,7 @@ def lod_rank_table(x: Ragged[Any], level: int = 0) -> RankTable:
     x
         A Ragged of any depth.
     level
-        Whose sequences; the levels above it are kept for the way back.
+        The level to rank; the table keeps the levels above it for the way back.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class Sweep:
         return state
 
     def steps(self, size: int) -> list[int]:
-        """The steps from which the states come that are joined at a step of this size; -1 for no step."""
+        """The steps that made the states joined at a step of this size; -1 for no step."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Means of the largest numbers of each row of a table of each item."""
+"""Average the k largest numbers of each row of a table."""
 
 from __future__ import annotations
 
@@ -28,42 +28,43 @@ if TYPE_CHECKING:
 def sequence_topk_avg_pooling(
     input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
 ) -> RaggedT:
-    """For each row of each item's tables and each k, the sum of the k largest numbers divided by k.
+    """Sum the k largest numbers of each row of each item's tables, and divide by k, for each k.
 
     Parameters
     ----------
     input
-        `Ragged` of numbers (T,) or (T, 1). Item i holds `channel_num` tables of as many rows as sequence i of
-        `row` has, and as many columns as that of `col`, row after row.
+        `Ragged` of numbers (T,) or (T, 1). Item i holds `channel_num` tables, row after row. A table has as
+        many rows as sequence i of `row`, and as many columns as sequence i of `col`.
     row, col
-        `Ragged` whose lengths are meant.
+        Each a `Ragged`, of which only the lengths are read.
     topks
-        Numbers of 1 and more. A row of fewer columns adds what it has, and is divided by k all the same.
-        NaN counts as the largest number, so a row with one gives NaN for every k.
+        The numbers k, 1 or more each. A row with fewer than k columns sums all of them, and still divides by
+        k. NaN counts as the largest number, so a row with one gives NaN for every k.
     channel_num
-        Tables an item, 1 or more.
+        The tables of an item, 1 or more.
     level
-        The level of the items, in all three, with all rows below; -1 is the innermost.
+        The level of the items in all three inputs; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
     Ragged
-        Nests as `row`, with rows (channel_num * len(topks),): for each channel all of topks. Floats keep
-        their dtype, others become float64; float16 and bfloat16 are added up and divided in float32.
+        Nests as `row`, with rows (channel_num * len(topks),): for each channel one number for each k. Floats
+        keep their dtype, others become float64; float16 and bfloat16 are added up and divided in float32.
 
     Raises
     ------
     ValueError
-        An item of another size than its tables have, which is named; another number of items; a k below 1.
+        An item does not have the size of its tables (the message names it), numbers of items differ, or a k
+        is below 1.
     TypeError
-        Something that is not a Ragged, an `input` that is not of bool, integers or floats.
+        An input is not a Ragged, or `input` does not hold bools, integers or floats.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Paddle's op `sequence_topk_avg_pooling`, which takes topks that ascend, and of equal numbers gives the
-    gradient to later ones; here the first get it.
+    As Paddle's op `sequence_topk_avg_pooling`, which takes only ascending topks. Among equal numbers it gives
+    the gradient to the last ones; here the first ones get it.
 
     Examples
     --------
@@ -108,9 +109,9 @@ def backprop_sequence_topk_avg_pooling(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_topk_avg_pooling` gave, floats: a `Ragged`, or its rows.
+        The gradient of the result of `sequence_topk_avg_pooling`, of floats: a `Ragged`, or its rows.
     input, row, col, topks, channel_num, level
-        As they were given to `sequence_topk_avg_pooling`.
+        The arguments of `sequence_topk_avg_pooling`.
 
     Returns
     -------
@@ -120,8 +121,7 @@ def backprop_sequence_topk_avg_pooling(
     Raises
     ------
     TypeError, ValueError, IndexError
-        What `sequence_topk_avg_pooling` refuses; a dY that is not of floats, of another shape, or that nests
-        otherwise.
+        As in `sequence_topk_avg_pooling`; or dY does not hold floats, has another shape, or nests otherwise.
 
     Examples
     --------
@@ -149,12 +149,12 @@ def backprop_sequence_topk_avg_pooling(
 
 
 def _largest_k(tables: Level, ks: list[int]) -> int:
-    """Of how many numbers of a row sums are made; no row has more than the longest."""
+    """The most numbers of a row that a sum adds: no more than the longest row has."""
     return max(1, min(max(ks), tables.longest))
 
 
 def _top_k(values: Values, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
-    """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
+    """The largest numbers of each row, NaN first; their positions in the row; and the level of both."""
     if isinstance(values, np.ndarray):
         values = cast(values, values.dtype.newbyteorder("="))
     if not is_float(values) or not bool(is_nan(values).any()):
@@ -174,7 +174,7 @@ def _zeros(d: Any, width: int) -> Any:
 def _tables(
     input: SequencesLike, row: Any, col: Any, topks: object, channel_num: int, level: int
 ) -> tuple[Ragged[Any], Ragged[Any], Level, Any, list[int]]:
-    """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
+    """The arguments, a level over the rows of all tables, and the table row of each row and channel."""
     r, row_ragged, col_ragged = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
     numbers(r.values, "input")
     count = as_int(channel_num, "channel_num", 1)
