@@ -1,1 +1,1 @@
-"""Hypothesis strategies that draw ragged and named data, with a plain model of the latter, for tests."""
+"""Hypothesis strategies for ragged and named data, and a plain model of named data, for tests."""

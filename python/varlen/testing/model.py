@@ -1,8 +1,8 @@
 """A plain model of Data: a dict with a number for each valid position of its dims, without padding.
 
-A position is a dict from dims to ints. All axes are alike: an axis has a length at each position of those
-that it is over. A static or scalar axis is over none. The order of axes is that of lists and of
-flattening only.
+A position is a dict from dims to ints. All axes are alike: an axis has a length at each position of the axes
+that it depends on. A static or scalar axis depends on none. The order of axes only matters for lists and
+flattening.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ At = Mapping[Dim, int]
 
 
 class Axis(NamedTuple):
-    """A dim with its lengths. Axes of one dim may differ in lengths, as in two batches.
+    """A dim with its lengths. Axes of one dim may have different lengths, as in two batches.
 
     Parameters
     ----------
     dim
-        Who it is; what it may be bound to is not read.
+        The identity of the axis. Lengths that the dim is bound to are not read.
     over
-        The dims whose positions decide the length.
+        The dims that the length depends on.
     length
-        The length at a position of these dims; others may be in it.
+        Returns the length at a position of these dims, which may include other dims.
 
     Examples
     --------
@@ -43,17 +43,17 @@ class Axis(NamedTuple):
 
     @staticmethod
     def from_dim(dim: Dim | Axis) -> Axis:
-        """Make the axis of a dim with lengths: those at a position, or the longest if some of it is open.
+        """Make the axis of a dim; its length is the longest if a position is incomplete.
 
         Parameters
         ----------
         dim
-            A dim; an axis is given back as it is.
+            A dim with lengths; an axis is returned unchanged.
 
         Returns
         -------
         Axis
-            One over what the dim is over.
+            The axis, with the lengths of the dim.
 
         Examples
         --------
@@ -72,21 +72,21 @@ class Axis(NamedTuple):
 
     @staticmethod
     def derived(dim: Dim, over: Iterable[Axis], length: Callable[[At], int]) -> Axis:
-        """Make an axis with lengths over others: the longest if some of their positions are open.
+        """Make an axis whose lengths depend on others; the longest if a position is incomplete.
 
         Parameters
         ----------
         dim
             The identity of the axis.
         over
-            The axes that it is over.
+            The axes that the length depends on.
         length
-            Gives the length where all their positions are given.
+            Returns the length at a position of all these axes.
 
         Returns
         -------
         Axis
-            One over these axes.
+            The new axis.
 
         Examples
         --------
@@ -112,12 +112,12 @@ class Axis(NamedTuple):
         dim
             The identity of the axis.
         length
-            How long.
+            The length.
 
         Returns
         -------
         Axis
-            One that is over nothing.
+            The new axis, which depends on no other.
 
         Examples
         --------
@@ -133,14 +133,14 @@ def walk(axes: Iterable[Axis], at: At | None = None) -> list[dict[Dim, int]]:
     Parameters
     ----------
     axes
-        In any order; what one is over may stand behind it.
+        The axes in any order; an axis may come before those that it depends on.
     at
-        A position of other dims that is given.
+        A given position of other dims.
 
     Returns
     -------
     list of dict
-        Each with `at` in it.
+        The positions, each with `at` in it.
 
     Examples
     --------
@@ -165,14 +165,14 @@ class Model:
     Parameters
     ----------
     axes
-        Dims that have lengths, or axes; each dim once.
+        Dims with lengths, or axes; each dim once.
     table
-        A dict from positions, tuples of ints in the order of the axes, to numbers: all that are valid.
+        A dict from all valid positions, tuples of ints in the order of the axes, to numbers.
 
     Raises
     ------
     LengthMismatchError
-        Where a valid position has no number, or a number no valid position.
+        A valid position has no number, or a number has no valid position.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class Model:
         Returns
         -------
         tuple of Dim
-            In their order.
+            The dims, in the order of the axes.
 
         Examples
         --------
@@ -218,12 +218,12 @@ class Model:
         Returns
         -------
         Axis
-            With its lengths here.
+            The axis, with its lengths in this model.
 
         Raises
         ------
         ValueError
-            Where there is none.
+            The model has no such dim.
 
         Examples
         --------
@@ -246,17 +246,17 @@ class Model:
 
     @staticmethod
     def from_data(data: Any) -> Model:
-        """The model of a Data, by what its `dims` and its `to_list()` say.
+        """Make the model of a Data from its `dims` and its `to_list()`.
 
         Parameters
         ----------
         data
-            A Data, which is transposed where a dim comes before one that it is over; or a model.
+            A Data, or a model. A dim may come before one that its lengths depend on.
 
         Returns
         -------
         Model
-            Of the same positions and numbers.
+            A model of the same positions and numbers.
 
         Examples
         --------
@@ -271,24 +271,24 @@ class Model:
 
     @staticmethod
     def from_list(axes: Iterable[Dim | Axis], nested: Any) -> Model:
-        """The model of nested lists, in which valid positions stand and nothing else.
+        """Make the model of nested lists that hold only valid positions.
 
         Parameters
         ----------
         axes
             Dims or axes, one for each depth of the lists.
         nested
-            Lists in lists; a number where there are no axes.
+            Nested lists; a number if there are no axes.
 
         Returns
         -------
         Model
-            Of all the numbers.
+            A model of all the numbers.
 
         Raises
         ------
         LengthMismatchError
-            Where a list has not as many items as there are positions.
+            A list has more or fewer items than there are positions.
 
         Examples
         --------
@@ -315,19 +315,19 @@ class Model:
 
     @staticmethod
     def from_rows(rows: Sequence[Sequence[Any]], name: str = "time") -> Model:
-        """Return sequences as a model over the batch and a dim of their own.
+        """Make a model of sequences, over the batch and a new dim.
 
         Parameters
         ----------
         rows
             Lists of numbers.
         name
-            Name of the dim.
+            The name of the new dim.
 
         Returns
         -------
         Model
-            Of two axes.
+            A model with two axes.
 
         Examples
         --------
@@ -345,7 +345,7 @@ class Model:
         Returns
         -------
         list
-            Lists in lists; a number where there are no axes.
+            Nested lists; a number if there are no axes.
 
         Examples
         --------
@@ -363,21 +363,21 @@ class Model:
 
 
 def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
-    """The positions on the next axis at one position of the outer axes, as in nested lists.
+    """List the positions on the next axis at one position of the outer axes, as in nested lists.
 
-    What the axes so far are over may stand behind them: then it is enough that one position of it fits.
+    If an axis depends on one that comes later, a position counts as soon as any position there allows it.
 
     Parameters
     ----------
     axes
-        All of them.
+        All axes.
     place
-        Positions on the first of them.
+        The positions on the first axes.
 
     Returns
     -------
     list of int
-        In ascending order.
+        The positions, ascending.
 
     Examples
     --------
@@ -392,19 +392,19 @@ def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
 
 
 def axes_needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
-    """The axes of some dims, and of the dims that these depend on.
+    """List the axes of some dims, and of the dims that these depend on.
 
     Parameters
     ----------
     axes
-        All there are.
+        All axes.
     dims
-        Those asked for.
+        The dims to look up.
 
     Returns
     -------
     list of Axis
-        In the order of `axes`.
+        The axes, in the order of `axes`.
 
     Examples
     --------
@@ -429,12 +429,12 @@ def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
     axes
         Dims or axes.
     value
-        Gives the number of a position.
+        Returns the number at a position.
 
     Returns
     -------
     Model
-        Over these axes.
+        A model over these axes.
 
     Examples
     --------
@@ -454,12 +454,12 @@ def transpose(x: Model, order: Sequence[int | Dim]) -> Model:
     x
         A model.
     order
-        Dims, or the numbers of axes.
+        Dims, or numbers of axes.
 
     Returns
     -------
     Model
-        Of the same positions.
+        A model of the same positions.
 
     Examples
     --------
@@ -480,14 +480,14 @@ def take(x: Model, dim: Dim, positions: Sequence[int]) -> Model:
     x
         A model.
     dim
-        One of its dims, whose identity stays.
+        One of its dims, which keeps its identity.
     positions
-        Which ones are kept; for one that is over others, those that are valid everywhere.
+        The positions to keep; if the dim depends on others, they must be valid everywhere.
 
     Returns
     -------
     Model
-        Of the same dims.
+        A model over the same dims.
 
     Examples
     --------
@@ -521,7 +521,7 @@ def describe(at: At) -> str:
     Returns
     -------
     str
-        The name and the number of each dim.
+        The name of each dim with its number.
 
     Examples
     --------
@@ -532,21 +532,21 @@ def describe(at: At) -> str:
 
 
 def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordered: bool = True) -> str | None:
-    """Describe the differences of two models in dims, lengths, positions and numbers. NaN equals NaN.
+    """Describe the first difference of two models in dims, lengths or numbers. NaN equals NaN.
 
     Parameters
     ----------
     found, expected
         Two models.
     tolerance
-        How far numbers may be apart: of the larger one, and of 1.
+        The relative and absolute tolerance of numbers.
     ordered
-        False where the order of the axes does not matter.
+        If False, the order of the axes does not matter.
 
     Returns
     -------
     str or None
-        The first difference; None where there is none.
+        The first difference, or None.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Hypothesis strategies for ragged data: the shapes that break code, drawn often.
 
 They draw no sequences, only empty ones, one giant; width zero; strided, Fortran-ordered, read-only and
-big-endian memory; NaN, infinities and the extremes of integers. Needs hypothesis, of the extra `test`.
+big-endian memory; NaN, infinities and the extremes of integers. They need hypothesis, from the extra `test`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]
     Parameters
     ----------
     max_rows
-        The most sequences, but for a giant, which has up to four empty ones around it.
+        The most sequences. A giant has up to four empty ones around it instead.
     max_length
-        The longest of them; the giant has eight times as many rows.
+        The longest length; the giant is eight times as long.
 
     Returns
     -------
@@ -52,11 +52,11 @@ def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]
 
 
 def dtypes() -> SearchStrategy[np.dtype]:
-    """Draw dtypes of fixed width, of every width and byte order.
+    """Draw dtypes of every width and byte order.
 
     Returns
     -------
-    A strategy of the dtypes that `DTYPES` names.
+    A strategy of the dtypes in `DTYPES`.
 
     Examples
     --------
@@ -73,11 +73,11 @@ def rows(
     Parameters
     ----------
     count
-        How many rows there are.
+        The number of rows.
     dtype
-        None for any of `dtypes`.
+        The dtype; None draws one of `dtypes`.
     trailing
-        The shape of a row; None for any.
+        The shape of a row; None draws one.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
     Parameters
     ----------
     array
-        Of at least one axis; it is copied.
+        An array with at least one axis; it is copied.
 
     Returns
     -------
@@ -140,9 +140,9 @@ def levels(depth: int = 1, max_rows: int = 6, max_length: int = 5) -> SearchStra
     Parameters
     ----------
     depth
-        How many levels there are.
+        The number of levels.
     max_rows, max_length
-        As in `lengths`, for the outermost level; `max_length` holds for the others too.
+        As in `lengths`, for the outermost level; `max_length` also limits the others.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def raggeds(
     Parameters
     ----------
     depth
-        How many levels there are; None for 1 to 3.
+        The number of levels; None draws 1 to 3.
     dtype, trailing
         As in `rows`.
 
@@ -197,14 +197,14 @@ def _draw_ragged(
 
 
 def nested_lists(depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> SearchStrategy[list[Any]]:
-    """Draw nested lists, of lengths that fit each other.
+    """Draw nested lists of one depth.
 
     Parameters
     ----------
     depth
-        How many levels of lists lie below the outermost.
+        The number of levels of lists below the outermost.
     leaves
-        A strategy of what is in them; None for ints from -100 to 100.
+        A strategy of their contents; None draws ints from -100 to 100.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def slices(size: int) -> SearchStrategy[slice]:
     Parameters
     ----------
     size
-        How many items there are to choose from.
+        The number of items to choose from.
 
     Returns
     -------
@@ -251,12 +251,13 @@ def slices(size: int) -> SearchStrategy[slice]:
 def index_for(size: int) -> SearchStrategy[Any]:
     """Draw an index for `r[...]` that selects several sequences.
 
-    Slices; integers with duplicates and negatives, and masks, both as lists and as arrays; any integer dtype.
+    It draws slices, masks, and integers of several dtypes, with duplicates and negatives. Masks and integers
+    come as lists and as arrays.
 
     Parameters
     ----------
     size
-        How many sequences there are to choose from.
+        The number of sequences to choose from.
 
     Returns
     -------
@@ -277,12 +278,12 @@ def index_for(size: int) -> SearchStrategy[Any]:
 
 
 def as_index(index: Any) -> slice | Sequence[Any]:
-    """An index of `index_for` as lists take it.
+    """Convert an index of `index_for` to the form that lists take.
 
     Parameters
     ----------
     index
-        What `index_for` drew.
+        An index that `index_for` drew.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Hypothesis strategies for values over named dims: shapes that break code, in any order of the dims.
 
-No rows, only empty ones, static dims of no position, two dynamic dims over the batch, lengths over another
-dynamic dim, over a static one, and over nothing. Needs hypothesis, of the extra `test`.
+They draw no rows, only empty ones, static dims of size 0, two dynamic dims over the batch, and lengths that
+depend on another dynamic dim, on a static one, or on nothing. They need hypothesis, from the extra `test`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SHAPES = [
     "ZF",
     "",
 ]
-"""Which dims are drawn together, each by its letter.
+"""The dims that are drawn together, by their letters.
 
 B is the batch; F and H are static; T and S are dynamic over B, U over B and T, V over B and H, Z over
 nothing.
@@ -54,23 +54,23 @@ IDENTITIES: dict[str, Dim] = {
     "V": Dim(name="voice", kind="spatial"),
     "Z": Dim(name="zone", kind="spatial"),
 }
-"""The dims of the letters that have lengths: the same in all draws, with other lengths in each."""
+"""The dims with lengths, by letter: the same in all draws, with new lengths in each."""
 
 OVER = {"T": "B", "S": "B", "U": "BT", "V": "BH", "Z": "", "B": ""}
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Values over dims, as a Data is made from them and as the model has them.
+    """Values over dims, as nested lists to make a Data from, and as a model.
 
     Parameters
     ----------
     dims
-        Bound, in the order of the lists.
+        Bound dims, in the order of the lists.
     nested
-        Lists in lists; a number where there are no dims.
+        Nested lists; a number if there are no dims.
     model
-        The same.
+        The same values as a model.
 
     Examples
     --------
@@ -84,12 +84,12 @@ class Sample:
     model: Model
 
     def letters(self) -> dict[str, Dim]:
-        """The dims of the letters of `SHAPES`, as they are bound here.
+        """The bound dims by their letters in `SHAPES`.
 
         Returns
         -------
         dict
-            From a letter to a dim: static ones by their names.
+            The dim of each letter; static dims go by their names.
 
         Examples
         --------
@@ -101,19 +101,19 @@ class Sample:
 
 
 def data_of(sample: Sample, dtype: str = "float64") -> Data[Any]:
-    """A Data of a sample.
+    """Make the Data of a sample.
 
     Parameters
     ----------
     sample
         Values over dims.
     dtype
-        Of the values.
+        The dtype of the values.
 
     Returns
     -------
     Data
-        Over the same dims, in the order of the sample.
+        The values over the same dims, in the order of the sample.
 
     Examples
     --------
@@ -127,19 +127,19 @@ def data_of(sample: Sample, dtype: str = "float64") -> Data[Any]:
 
 
 def sample_of(dims: Sequence[Dim], numbers: Iterable[Any]) -> Sample:
-    """Numbers at the valid positions of dims, in row-major order of these dims.
+    """Put numbers at the valid positions of dims, in row-major order of these dims.
 
     Parameters
     ----------
     dims
-        Bound.
+        Bound dims.
     numbers
-        As many as there are positions, or more.
+        At least as many numbers as there are positions.
 
     Returns
     -------
     Sample
-        Over these dims.
+        A sample over these dims.
 
     Examples
     --------
@@ -153,21 +153,21 @@ def sample_of(dims: Sequence[Dim], numbers: Iterable[Any]) -> Sample:
 
 
 def bound(dim: Dim, lengths: Sequence[int], over: Sequence[Dim]) -> Dim:
-    """A dim with these lengths, in row-major order of the dims that it is over.
+    """Bind a dim to lengths, in row-major order of the dims that they depend on.
 
     Parameters
     ----------
     dim
-        The identity of the axis.
+        The dim to bind.
     lengths
-        One for each position of `over`.
+        A length for each position of `over`.
     over
-        Bound.
+        The bound dims that the lengths depend on.
 
     Returns
     -------
     Dim
-        The same one, bound.
+        The same dim, bound.
 
     Examples
     --------
@@ -185,12 +185,12 @@ def bound(dim: Dim, lengths: Sequence[int], over: Sequence[Dim]) -> Dim:
 def dims_of(
     letters: str, *, max_rows: int = 3, longest: int = 3, min_size: int = 0
 ) -> SearchStrategy[tuple[Dim, ...]]:
-    """Bound dims, in the order of their letters.
+    """Draw bound dims, in the order of their letters.
 
     Parameters
     ----------
     letters
-        As in `SHAPES`; a dim's letter stands behind those that it is over.
+        Letters as in `SHAPES`; a dim's letter comes after the letters of dims that it depends on.
     max_rows
         The most rows of the batch.
     longest
@@ -232,14 +232,14 @@ def _seldom_none(minimum: int, maximum: int) -> SearchStrategy[int]:
 
 
 def values(dtype: str = "float64", *, finite: bool = True) -> SearchStrategy[Any]:
-    """Numbers that a dtype holds exactly.
+    """Draw numbers that a dtype holds exactly.
 
     Parameters
     ----------
     dtype
-        A bool, an integer or a float one.
+        A dtype of bools, integers or floats.
     finite
-        False for NaN and infinities among floats.
+        If False, floats include NaN and infinities.
 
     Returns
     -------
@@ -265,16 +265,16 @@ def samples(
     finite: bool = True,
     min_size: int = 0,
 ) -> SearchStrategy[Sample]:
-    """Values over any dims, in any order of them.
+    """Draw values over any dims, in any order of the dims.
 
     Parameters
     ----------
     dtype
         As in `values`.
     shapes
-        Letters of dims to choose from.
+        The letters of dims to choose from.
     ordered
-        True where the dims stand in the order of the letters.
+        If True, the dims come in the order of the letters.
     finite
         As in `values`.
     min_size
@@ -304,16 +304,16 @@ def _draw_sample(
 def other_over(
     sample: Sample, letters: str, dtype: str = "float64", *, finite: bool = True
 ) -> SearchStrategy[Sample]:
-    """Another operand: values over some of the dims of a sample, in any order.
+    """Draw another operand: values over some of the dims of a sample, in any order.
 
-    They are bound as they are there; one without the dims that it is over is as long as its longest row.
+    The dims keep their lengths. A dim without the dims that it depends on is as long as its longest row.
 
     Parameters
     ----------
     sample
-        What it goes with.
+        The first operand.
     letters
-        Dims that may be in it, of those that the sample has; which ones is drawn.
+        The letters of dims to draw from, among those of the sample.
     dtype, finite
         As in `values`.
 
@@ -348,7 +348,7 @@ def orders(sample: Sample) -> SearchStrategy[Sample]:
     Parameters
     ----------
     sample
-        What is permuted.
+        The sample to permute.
 
     Returns
     -------
@@ -367,14 +367,14 @@ def permuted(sample: Sample, dims: Sequence[Dim]) -> Sample:
     Parameters
     ----------
     sample
-        What is permuted.
+        The sample to permute.
     dims
-        Its dims.
+        Its dims, in the new order.
 
     Returns
     -------
     Sample
-        Over the same dims.
+        The sample over these dims.
 
     Examples
     --------
@@ -387,19 +387,19 @@ def permuted(sample: Sample, dims: Sequence[Dim]) -> Sample:
 
 
 def row_alone(sample: Sample, row: int) -> Sample:
-    """One row of the batch, as a batch of its own: the dims are the same, with the lengths of that row.
+    """Make a batch of one row: the dims stay the same, with the lengths of that row.
 
     Parameters
     ----------
     sample
-        It has the batch among its dims.
+        A sample over the batch and other dims.
     row
-        Which one.
+        The row to take.
 
     Returns
     -------
     Sample
-        Of a batch of one row.
+        A batch of one row.
 
     Examples
     --------
