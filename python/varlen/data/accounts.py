@@ -1,4 +1,4 @@
-"""Accounts of datasets: that of their files, with what a view leaves out."""
+"""Accounts of datasets: the account of their files, and the rows that a view leaves out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = []
 
 
 def account_of(dataset: Rows) -> Account:
-    """The account of a source, and of a view what it leaves out of it or has twice."""
+    """The account of a source; for a view also the rows that it leaves out or has twice."""
     account = source_account(dataset.source)
     base, index = dataset._base, dataset._index
     if base is None or index is None:
@@ -45,7 +45,7 @@ def account_of(dataset: Rows) -> Account:
 
 
 def source_account(source: Source) -> Account:
-    """The account of all rows of a source; it begins here for what is in memory."""
+    """The account of all rows of a source; rows in memory start a new one."""
     own: Any = source
     if isinstance(own, ShardSet):
         return own.account
@@ -87,7 +87,7 @@ def _add_all(tally: Tally, source: Source, name: str) -> None:
 
 
 class Passage:
-    """What a function makes of rows, counted where they go in and where they come out."""
+    """The rows that go into a function and come out of it, counted on both sides."""
 
     def __init__(self, dataset: Rows) -> None:
         self._account = account_of(dataset)
@@ -95,12 +95,12 @@ class Passage:
         self._result_counts = _Counts()
 
     def add(self, source: _core.Joint, result: _core.Joint) -> None:
-        """One batch of rows, and what was made of them."""
+        """Count one batch of rows, and its results."""
         self._source_counts.add(source)
         self._result_counts.add(result)
 
     def finish(self, account: Account) -> None:
-        """Adds the account of what was given, with what the function left out, made and kept."""
+        """Add the account of the input, and what the function left out, made and kept."""
         next_account = self._account.successor()
         next_account.leave_out(None, "by map", self._source_counts.rows - self._result_counts.rows)
         for name in dict.fromkeys([*self._source_counts.values, *self._result_counts.values]):

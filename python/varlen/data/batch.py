@@ -23,7 +23,7 @@ __all__ = ["Batch"]
 class Batch(DeviceMethods, dict[str, ArrayT]):
     """A dict of the arrays of a batch, with methods that move it to a device.
 
-    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays, or
+    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all others are arrays or
     tensors. Batches of samples may mix both with lists; then only the tensors are moved and pinned.
 
     Examples
@@ -56,7 +56,7 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
 
     @property
     def device(self) -> str:
-        """The device of the arrays: "cpu", or that of the tensors."""
+        """The device of the arrays: "cpu", or the device of the tensors."""
         return next(map(device_of, self._movable().values()), "cpu")
 
     def _movable(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Batches of rows in shards: which files are opened, and which plan makes the batch."""
+"""Batches of rows in shards: the files to open, and the plan of the batch."""
 
 from __future__ import annotations
 
@@ -95,23 +95,23 @@ class Batching(Rows):
         Parameters
         ----------
         dims
-            One for the rows and one for each level, from the outermost; or DataSpecs, whose dims are those of
-            rows, levels and axes in this order, and whose keys are those of the batches. By default the
-            batch, "dim1", "dim2" and so on; where the files have a `varlen.io.Schema` that names dims, those.
+            A Dim for the rows and one for each level, from the outermost; or DataSpecs with the keys of the
+            batches, and with the dims of rows, levels and axes in this order. By default the dims that the
+            `varlen.io.Schema` of the files names, else the batch, "dim1", "dim2" and so on.
         flatten
-            One level "flat" in place of all, as `batch(flatten=True)` has it.
+            If True, use one level "flat" instead of all, as `batch(flatten=True)` does.
 
         Returns
         -------
         DataSpecs
-            The same for the same dims, in this dataset and in copies of it for workers that are made later.
+            The specs: the same object for the same dims, in this dataset and in its copies in later workers.
 
         Raises
         ------
         KeyError
-            A key of the DataSpecs that the dataset lacks.
+            The dataset lacks a key of the DataSpecs.
         ValueError, TypeError
-            Dims that do not fit the keys.
+            The dims do not fit the keys.
 
         Examples
         --------

@@ -57,7 +57,7 @@ class BinPacking(Sampler):
     Raises
     ------
     ValueError, TypeError
-        Lengths are negative or no integers; a size is below 1; a row is longer than `size` and too_long is
+        Lengths are negative or not integers; a size is below 1; a row is longer than `size` and too_long is
         "raise"; max_len is combined with too_long="split".
 
     Examples

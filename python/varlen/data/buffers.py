@@ -1,4 +1,4 @@
-"""Outputs that are kept between batches."""
+"""Output memory that batches reuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tokens of packed rows look at which: those of their own sequence."""
+"""Masks that let tokens of packed rows see only their own sequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that are joined before and after each window: static codes, query tokens, end tokens."""
+"""Rows to join before and after each window: static codes, query tokens, end tokens."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Epoch(Generic[ArrayT]):
         ValueError
             Rows or windows are drawn without an int as seed.
         TypeError
-            `batches` is no sampler of this module.
+            `batches` is not a sampler of this module.
 
         Examples
         --------

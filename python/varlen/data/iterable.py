@@ -1,4 +1,4 @@
-"""Batches for loaders that iterate their dataset, dealt out to their worker processes."""
+"""Batches for loaders that iterate their dataset, shared by their worker processes."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class IterableDataset(Epoch[ArrayT]):
         ValueError
             There are fewer batches than that, or an earlier state had more.
         TypeError
-            `batches` is no sampler of this module.
+            `batches` is not a sampler of this module.
 
         Examples
         --------

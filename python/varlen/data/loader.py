@@ -221,9 +221,9 @@ class Loader(Epoch[ArrayT]):
         Raises
         ------
         ValueError
-            Rows or windows are random, and the seed is no int.
+            Rows or windows are random, and the seed is not an int.
         TypeError
-            `batches` is no sampler of this module.
+            `batches` is not a sampler of this module.
 
         Examples
         --------

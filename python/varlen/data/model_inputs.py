@@ -1,4 +1,4 @@
-"""What models take of a batch: their names, an attention mask, positions, labels ignored in padding."""
+"""Batches as keywords of models: names, an attention mask, positions, labels ignored in padding."""
 
 from __future__ import annotations
 

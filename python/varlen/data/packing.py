@@ -1,4 +1,4 @@
-"""Sequences in bins of one size, as blocks, and what attention needs to keep them apart."""
+"""Pack sequences into bins of one size, with the keys that attention needs."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def pack(
         A sequence is longer than `size` and too_long is "raise"; sequences have several levels; names differ
         in their lengths, or clash with names of the result.
     KeyError
-        `labels` or `fill` name no sequences.
+        `labels` or `fill` names no sequences.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which epoch each pass is of, agreed by worker processes that begin it on their own."""
+"""The epoch of each pass, on which worker processes agree that begin the pass on their own."""
 
 from __future__ import annotations
 

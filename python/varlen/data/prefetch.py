@@ -1,4 +1,4 @@
-"""Batches made ahead by threads, into buffers that are used again."""
+"""Batches that threads make ahead, into reused buffers."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
     overwritten. A loop that drops each batch needs depth + 2 sets of buffers.
 
     The core releases the GIL while it fills buffers, so threads of this process can do the work of worker
-    processes, and nothing is sent between processes. An error in `make` or in `items` is raised in place of
+    processes, and nothing is sent between processes. An error in `make` or in `items` is raised instead of
     its batch. Leaving the `with` block, dropping the prefetcher or ending the interpreter stops the threads.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Which of several processes that train together this one is."""
+"""The rank of this process among those that train together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__: list[str] = []
 
 
 def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
-    """How many processes share the rows, and which this is; what is not given is found.
+    """The number of processes that share the rows, and the number of this one; missing ones are looked up.
 
-    An initialised group of torch.distributed says it; then WORLD_SIZE and RANK of the environment, as
+    An initialised group of torch.distributed comes first, then WORLD_SIZE and RANK of the environment, as
     torchrun sets them. Without either there is one process. Processes of Lightning on the first machine have
-    LOCAL_RANK in the place of RANK.
+    LOCAL_RANK instead of RANK.
     """
     count = None if num_replicas is None else as_int(num_replicas, "num_replicas", 1)
     number = None if rank is None else as_int(rank, "rank")
@@ -41,7 +41,7 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
 
 
 def group_rank() -> tuple[int, int] | None:
-    """What an initialised group of torch.distributed says: how many processes, and which this is."""
+    """The number of processes in an initialised group of torch.distributed, and the rank of this one."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None

@@ -1,4 +1,4 @@
-"""The rows of one batch, not read yet."""
+"""The rows of one batch, before they are read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["PackedRows", "Records", "RowNumbers"]
 
 
 class RowNumbers(list[int]):
-    """A list of the row numbers of one batch, which also knows the epoch that they belong to.
+    """The row numbers of one batch, and their epoch.
 
-    The epoch travels with the rows to whichever process makes the batch.
+    The epoch travels with the rows to the process that makes the batch.
     """
 
     __slots__ = ("epoch",)
@@ -33,9 +33,9 @@ class RowNumbers(list[int]):
 
 
 class PackedRows(RowNumbers):
-    """The row numbers of filled bins, one bin after the other, and the events that are taken of each.
+    """The row numbers of filled bins, one bin after the other, and the events to take from each row.
 
-    All of this travels with the rows, so that whoever makes the batch takes the same pieces.
+    All of this travels with the rows, so the process that makes the batch takes the same pieces.
     """
 
     __slots__ = ("bins", "end", "start")

@@ -1,4 +1,4 @@
-"""The rows of a dataset: how many, of which keys, how long, and each of them."""
+"""The rows of a dataset: their number, keys, lengths and contents."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class Rows:
     def account(self) -> Account:
         """The account from the first source to these rows: what came in, went out, was left out, and why.
 
-        It is that of the files, as `varlen info --account` shows it, and the rows that a view leaves out.
-        Where files hold none, and for rows in memory, it begins here.
+        It holds the account of the files, as `varlen info --account` shows it, and the rows that a view
+        leaves out. Rows in memory, and files without an account, start a new one.
         """
         from varlen.data.accounts import account_of
 
@@ -300,7 +300,7 @@ class Rows:
         IndexError
             A row is out of range, or the mask has another length.
         TypeError
-            Anything else.
+            `rows` has another type.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What all batch samplers do: seeds and epochs, ranks, and states to go on from."""
+"""The base of all batch samplers: seeds and epochs, ranks, and states to resume from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Uneven = Literal["repeat", "drop", "empty"]
 
 
 class HasLengths(Protocol):
-    """A dataset, or anything else whose `lengths` are those of its rows."""
+    """A dataset, or any object whose `lengths` are the lengths of its rows."""
 
     @property
     def lengths(self) -> Any: ...
@@ -65,7 +65,7 @@ class Sampler:
     seed
         int, at least 0.
     drop_last
-        Drop batches that have fewer rows, or bins, than they may have.
+        Drop batches that are not full, in rows or bins.
     uneven
         The last step if batches do not divide evenly among ranks: "repeat" takes the first batches again;
         "drop" leaves the rest out; "empty" gives the other ranks a batch without rows, so that every row
@@ -149,7 +149,7 @@ class Sampler:
         return self
 
     def __len__(self) -> int:
-        """Batches of this rank in this epoch."""
+        """The number of batches of this rank in this epoch."""
         self._refuse_nothing()
         return len(self._batches()) + self._position - self._steps
 

@@ -1,5 +1,5 @@
-"""Batch samplers: which rows go together, from their lengths alone. They iterate lists of row numbers, and
-fit torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a plain loop.
+"""Batch samplers, which group rows by their lengths alone. They iterate over lists of row numbers, and fit
+torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a plain loop.
 """
 
 from __future__ import annotations

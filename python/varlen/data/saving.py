@@ -1,4 +1,4 @@
-"""Rows of a dataset to new files, batch after batch."""
+"""Write rows of a dataset to new files, batch after batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a dataset: views, which are row numbers over a source and copy nothing."""
+"""Views of datasets: row numbers over a source, with nothing copied."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LENGTHS = "dim1/lengths"
 
 
 class RowColumns(Mapping[str, Array]):
-    """One value a row, by name: the keys of dim 0, and "dim1/lengths". Each is read when it is asked for."""
+    """One value per row, by name: the keys of dim 0, and "dim1/lengths". Each is read on access."""
 
     def __init__(self, dataset: Views) -> None:
         self._dataset = dataset
@@ -52,7 +52,7 @@ class RowColumns(Mapping[str, Array]):
 
 
 class Views(Batching):
-    """The verbs that give other datasets."""
+    """The verbs that return other datasets."""
 
     def select(self, rows: Any) -> Self:
         """Take rows in the given order, as a view: nothing is copied.
@@ -74,7 +74,7 @@ class Views(Batching):
         IndexError
             A row is out of range, or the mask has another length.
         TypeError
-            Anything else.
+            `rows` has another type.
 
         Examples
         --------
@@ -377,7 +377,7 @@ class Views(Batching):
         FileExistsError
             The folder already holds shards.
         ValueError
-            The rows have no key, or are of a dtype that a file cannot hold.
+            The rows have no key, or have a dtype that a file cannot hold.
 
         Examples
         --------
