@@ -1,4 +1,4 @@
-"""Which dims are meant: a Dim, a name, or words such as "T" and "except_batch"."""
+"""Find dims by a Dim, a name, or words such as "T" and "except_batch"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a Data holds: values, the shape by which they lie, and what is said of them.
+"""The state of a Data: values, their shape, and annotations.
 
-Operations take and give these; `varlen.Data`, which has them as methods, stands above all of them.
+Operations take and return this base class; `varlen.Data` adds them as methods.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Annotations(NamedTuple):
-    """What is said of a Data beside its dims."""
+    """The annotations of a Data besides its dims."""
 
     name: str | None = None
     sparse_dim: Dim | None = None
@@ -47,7 +47,7 @@ _new = object.__new__
 
 
 class DataBase(DeviceMethods, Generic[ArrayT]):
-    """The state of a `varlen.Data`, and what needs no operation.
+    """The state of a `varlen.Data`, and the members that need no operation.
 
     Examples
     --------

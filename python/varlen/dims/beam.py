@@ -1,4 +1,4 @@
-"""Hypotheses of a search: which of them were taken, from where, and what they say."""
+"""Hypotheses of a search: their scores, parents and choices."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Beam:
     Parameters
     ----------
     dim
-        The Dim that counts hypotheses; an ordinary one.
+        The Dim that counts hypotheses.
     scores
-        Over the batch and `dim`.
+        The scores, over the batch and `dim`.
     src
-        Over the same dims: the position of each on the dim of the parent; None at the start.
+        The position of each hypothesis on the dim of the parent, over the same dims; None at the start.
     parent
-        The Beam of the step before; None at the start.
+        The Beam of the previous step; None at the start.
     name
         The name in messages.
 
@@ -150,11 +150,11 @@ class Beam:
         Raises
         ------
         LengthMismatchError
-            Another batch.
+            The state is over another batch.
 
         Notes
         -----
-        What RETURNN does with its `SearchBeam` inside of the batch.
+        RETURNN does this with its `SearchBeam`, inside the batch.
 
         Examples
         --------
@@ -178,7 +178,7 @@ class Beam:
         Parameters
         ----------
         choices
-            One Data for each step, the first step first, over the batch and the dim of the beam of that step.
+            One Data for each step, from the first, over the batch and the dim of that step's beam.
         eos
             The class that ends a hypothesis; the result leaves it out. By default each hypothesis has all
             steps.
@@ -193,9 +193,9 @@ class Beam:
         Raises
         ------
         ValueError
-            No choices, or more than there are beams.
+            There are no choices, or more choices than beams.
         LengthMismatchError
-            Choices over another batch or beam.
+            Choices are over another batch or beam.
 
         Examples
         --------

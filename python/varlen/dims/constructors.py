@@ -1,4 +1,4 @@
-"""Dims by their kind."""
+"""Make dims by their kind."""
 
 from __future__ import annotations
 

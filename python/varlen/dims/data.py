@@ -99,9 +99,9 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
     ------
     ValueError
         The shape of the array differs from the dims', a dim appears twice or has no lengths, or an integer is
-        no position of sparse_dim.
+        not a position of sparse_dim.
     LengthMismatchError
-        Lengths differ that must be equal.
+        Two lengths differ that must be equal.
     TypeError
         Something in `dims` is not a Dim, or values with a sparse_dim are not integers.
 
@@ -205,23 +205,23 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
 
     @property
     def time_dim(self) -> Dim | None:
-        """The dim that "T" means: the one named so, else the only dim whose lengths differ, else None.
+        """The dim that "T" means: the given one, else the only dim whose lengths differ, else None.
 
         Raises
         ------
         AmbiguousAxisError
-            There are several, and none was named.
+            There are several, and none was given.
         """
         return _axes.one_or_none(self, "T")
 
     @property
     def feature_dim(self) -> Dim | None:
-        """The dim that "F" means: the one named so, else the only dim of fixed size, else None.
+        """The dim that "F" means: the given one, else the only dim of fixed size, else None.
 
         Raises
         ------
         AmbiguousAxisError
-            There are several, and none was named.
+            There are several, and none was given.
         """
         return _axes.one_or_none(self, "F")
 
@@ -261,7 +261,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         ----------
         axes
             A Dim, a name, a sequence of them, or words: "B" the batch, "T" the time, "F" the features,
-            several as in "BT", "T?" where there may be none, "spatial", "dynamic", "static", "except_batch",
+            several as in "BT", "T?" if there may be none, "spatial", "dynamic", "static", "except_batch",
             "except_time", "*", "dim:8" the one of that size, "stag:enc" the one spatial dim whose name holds
             the letters, "stag-single:-1:enc" the last of several, "tag:x" the same among all dims.
 
@@ -273,7 +273,7 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Raises
         ------
         IndexError
-            One is not there.
+            A dim is missing.
         AmbiguousAxisError
             A description of one dim fits several.
 
@@ -406,9 +406,9 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
         Raises
         ------
         TypeError
-            Arrays of NumPy, which have no gradients.
+            The values are NumPy arrays, which have no gradients.
         ValueError
-            More than one number.
+            There is more than one number.
 
         Examples
         --------

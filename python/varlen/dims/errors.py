@@ -1,4 +1,4 @@
-"""What can be wrong with dims."""
+"""Errors about dims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data as lists, rectangles and containers."""
+"""Convert Data to lists, rectangles and containers."""
 
 from __future__ import annotations
 

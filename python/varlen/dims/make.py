@@ -1,4 +1,4 @@
-"""Data out of lists, rectangles, rows that lie end to end, and containers."""
+"""Make Data from lists, rectangles, packed rows and containers."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _check_classes(values: Values, sparse: Dim, argument: str) -> None:
 
 
 def replace_dim(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
-    """The same values with another dim in the place of one; as `Data.replace_dim`."""
+    """The same values with another dim instead of one; as `Data.replace_dim`."""
     from varlen.dims.axes import place
 
     k = place(data, old, "old")

@@ -1,4 +1,4 @@
-"""Arrays of xarray, whose axes have names."""
+"""Convert xarray's arrays, whose axes have names."""
 
 from __future__ import annotations
 

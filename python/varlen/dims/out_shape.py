@@ -1,4 +1,4 @@
-"""Dims that a result is expected to have."""
+"""The expected dims of a result."""
 
 from __future__ import annotations
 

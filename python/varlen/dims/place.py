@@ -1,4 +1,4 @@
-"""Values that lie for one shape, brought to lie for another."""
+"""Rearrange values from one shape to another."""
 
 from __future__ import annotations
 

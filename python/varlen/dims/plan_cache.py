@@ -1,4 +1,4 @@
-"""Plans of ops: what hangs on dims alone, worked out once for those that come again."""
+"""Plans of ops, which depend on dims alone and are cached for the next call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a Data looks: in a terminal, and in a notebook."""
+"""Show a Data in a terminal and in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dims as text, for the metadata of a file: what they are made of, and their lengths, each once."""
+"""Dims as text for the metadata of a file: their parts and their lengths, each once."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_dims(text: str) -> list[Dim]:
     TypeError
         The text is not a str.
     ValueError
-        The text is not a table of dims, or a name is in use with another size or kind.
+        The text is not a table of dims, or a name is already in use with another size or kind.
 
     Examples
     --------

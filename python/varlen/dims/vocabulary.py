@@ -1,4 +1,4 @@
-"""What the positions of a dim are called."""
+"""Labels of the positions of a dim."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Vocabulary:
         return label in self._ids
 
     def __getitem__(self, label: str) -> int:
-        """The class of a label; that of unknown ones, where there is such a class."""
+        """The class of a label; the class of unknown labels if there is one."""
         index = self._ids.get(label, self.unknown)
         if index is None:
             raise KeyError(label)

@@ -1,1 +1,1 @@
-"""Operations on Data, a noun a file: plans over the verbs of `varlen.ops`, for values as their dims say."""
+"""Operations on Data, one noun per file: plans over the verbs of `varlen.ops`."""

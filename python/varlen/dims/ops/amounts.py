@@ -1,4 +1,4 @@
-"""Amounts that say how far or how many, for each row: an int, a Dim that is so long, a Data of integers."""
+"""Amounts for each row: an int, a Dim of that length, or a Data of integers."""
 
 from __future__ import annotations
 

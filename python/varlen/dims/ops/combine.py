@@ -1,4 +1,4 @@
-"""Operations number by number: operands line up by their dims."""
+"""Elementwise operations, whose operands line up by their dims."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def combine(
     OutShapeError
         The dims differ from the expected ones.
     TypeError
-        An array, whose axes have no names.
+        An operand is an array, whose axes have no names.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""One Data behind the other along a dim of each, the way back, and side by side along a new dim."""
+"""Concatenate, split and stack Data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions along a dim, whose rows end where they end."""
+"""Convolutions along a dim, within each row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def conv_out_dim(
     dim: Dim, filter: Dim | int, *, stride: int = 1, dilation: int = 1, padding: str | int = "valid"
 ) -> Dim:
-    """The dim that a convolution or pooling will give, without running it.
+    """Return the dim of a convolution's or pooling's result, without running it.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def conv_out_dim(
     Raises
     ------
     ValueError
-        A size, stride or dilation below 1; an unknown padding.
+        A size, stride or dilation is below 1, or the padding is unknown.
 
     Notes
     -----

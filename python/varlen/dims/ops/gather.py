@@ -1,4 +1,4 @@
-"""Numbers at positions that others say."""
+"""Gather numbers by position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses over dims: cross entropy, CTC, and how many edits sequences are apart."""
+"""Losses over dims: cross entropy, CTC and edit distance."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def cross_entropy(
     Raises
     ------
     ValueError
-        A target is no class (checked on the host; the message names its position), the type is unknown, the
-        smoothing is not from 0 to 1, or a target of floats lacks the dim of classes.
+        A target is not a class (checked on the host; the message names its position), the type is unknown,
+        the smoothing is not from 0 to 1, or a target of floats lacks the dim of classes.
     LengthMismatchError
         A dim has different lengths in the two operands.
     OutShapeError
@@ -225,7 +225,7 @@ def ctc_loss(
     Raises
     ------
     ValueError
-        A label is the blank or no class, or the blank is no class.
+        A label is the blank or not a class, or the blank is not a class.
     LengthMismatchError
         A dim has different lengths in the two operands.
     OutShapeError

@@ -1,4 +1,4 @@
-"""Data that is made of dims alone: constants, positions and counts."""
+"""Make Data from dims alone: constants, positions and counts."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def range_over_dim(
     Returns
     -------
     Data
-        int64 over what the dim is over, and the dim, which is its `sparse_dim`.
+        The positions, int64 over the dim and the dims that it depends on; the dim is their `sparse_dim`.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def range_over_dim(
 
     Notes
     -----
-    As RETURNN's `range_over_dim`, which gives as many positions as the longest row has, over nothing else.
+    As RETURNN's `range_over_dim`, which returns the positions of the longest row, over the dim alone.
 
     Examples
     --------
@@ -225,7 +225,8 @@ def arange(
     Returns
     -------
     Data
-        Over what the dim is over, and the dim. Integers have it as `sparse_dim` where they are its positions.
+        The numbers, over the dim and the dims that it depends on. If they are its positions, as integers, the
+        dim is their `sparse_dim`.
 
     Raises
     ------
@@ -280,14 +281,15 @@ def one_hot(
     Returns
     -------
     Data
-        Over the dims of `x`, then the classes, which are its `feature_dim`.
+        The encoding, over the dims of `x`, then the classes, which are its `feature_dim`.
 
     Raises
     ------
     TypeError
-        No integers.
+        `x` does not hold integers.
     ValueError
-        There is neither a `sparse_dim` nor a `dim`; an integer that is no position of it, on the host.
+        There is neither a `sparse_dim` nor a `dim`, or an integer is not a position of it (checked on the
+        host).
 
     Notes
     -----
@@ -337,17 +339,17 @@ def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
     Parameters
     ----------
     dims
-        With lengths.
+        Dims with lengths.
 
     Returns
     -------
     int or Data
-        A number; where a dim is over others that are not given, int64 over those.
+        The number; if lengths depend on dims that are not given, int64 over those.
 
     Raises
     ------
     ValueError
-        Dims without lengths, or a dim twice.
+        A dim has no lengths, or appears twice.
 
     Notes
     -----
@@ -392,7 +394,7 @@ def last_frame_position_of_dim(
     Returns
     -------
     Data
-        int64 over what the dim is over, which is its `sparse_dim`.
+        The positions, int64 over the dims that `dim` depends on; `dim` is their `sparse_dim`.
 
     Raises
     ------
@@ -401,7 +403,7 @@ def last_frame_position_of_dim(
 
     Notes
     -----
-    As RETURNN's `last_frame_position_of_dim`, which gives 0 where there is no position.
+    As RETURNN's `last_frame_position_of_dim`, which returns 0 for an empty row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Several dims as one, one dim as several, and dims of one position."""
+"""Merge and split dims, flatten and unflatten them, and remove dims of one position."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def unflatten(
     Returns
     -------
     Data
-        With `dims` in the place of `axis`.
+        The values, with `dims` in place of `axis`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Numbers brought to mean 0 and variance 1, over dims or over all valid frames."""
+"""Normalize numbers to mean 0 and variance 1, over dims or over all valid frames."""
 
 from __future__ import annotations
 

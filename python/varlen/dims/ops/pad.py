@@ -1,4 +1,4 @@
-"""More positions at both ends of a dim."""
+"""Pad a dim at both ends."""
 
 from __future__ import annotations
 

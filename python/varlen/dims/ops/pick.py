@@ -1,4 +1,4 @@
-"""Some dims replaced by others, where it is said for each position of the new ones what stands there.
+"""Replace some dims by others, given what stands at each position of the new ones.
 
 A frame is a shape of dims that are new, beside those of the values that decide where numbers come from. What
 a dim that stays is over may go: its sequences move as a whole, and it gets their lengths.

@@ -1,4 +1,4 @@
-"""Dims that go: sums, means, extremes and their kin over any set of dims."""
+"""Reductions: sums, means, extremes and the like, over any set of dims."""
 
 from __future__ import annotations
 
@@ -55,15 +55,16 @@ def reduce(
         The dim or dims to reduce over. A dim that stays, and whose lengths depend on a reduced one, becomes
         as long as the longest. Positions that not all rows have are reduced over the rows that have them.
     empty
-        The result if there are no positions; None refuses that. By default 0 for sum and norm, 1 for prod,
+        The result if there are no positions; None raises an error. By default 0 for sum and norm, 1 for prod,
         False for any, True for all, NaN for mean, var, std and logmeanexp, -inf for max and logsumexp, inf
-        for min, -1 for argmax and argmin; max and min of no integers are refused.
+        for min, -1 for argmax and argmin; max and min of no integers raise one.
     out_shape
         The dims that the result must have; None skips the check.
     dtype
         The dtype in which sum, mean and prod accumulate, and which they return, as in NumPy.
     overflow
-        "raise" refuses a sum or product of integers that its dtype cannot hold; "wrap" is NumPy's way.
+        "raise" raises OverflowError if the dtype cannot hold a sum or product of integers; "wrap" wraps, as
+        NumPy does.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def reduce(
     Raises
     ------
     ValueError
-        The mode is unknown, or there is no integer to be the extreme.
+        The mode is unknown, or there are no integers for max or min.
     TypeError
         The values have no such reduction, or it does not take `dtype` or `overflow`.
     OverflowError

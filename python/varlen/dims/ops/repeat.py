@@ -1,4 +1,4 @@
-"""Positions of a dim repeated."""
+"""Repeat positions of a dim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each number with those before it along a dim: running sums, products and extremes."""
+"""Running sums, products and extremes along a dim."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def scan(
     dtype: Any = None,
     overflow: str = "wrap",
 ) -> Data[Any]:
-    """Each number with those before it along a dim: what `cumsum` and its kin share."""
+    """A scan along a dim: the shared part of `cumsum` and the like."""
     axes = (place(x, axis),)
     values, level, order, _ = group_dims(x, axes)
     how = {"exclusive": exclusive, "reverse": reverse}

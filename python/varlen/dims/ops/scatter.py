@@ -1,4 +1,4 @@
-"""Numbers brought to positions that others say, where several may meet."""
+"""Scatter numbers to positions, and combine numbers that meet."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def scatter(
     TypeError
         The indices are not integers.
     ValueError
-        The mode is unknown, `out_dim` has no lengths, there is no integer to be the extreme, or there is no
+        The mode is unknown, `out_dim` has no lengths, there are no integers for max or min, or there is no
         dim to replace.
     LengthMismatchError
         A shared dim has different lengths in the two.

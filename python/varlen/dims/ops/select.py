@@ -1,4 +1,4 @@
-"""Positions that a mask takes, and the way back."""
+"""Select positions by a mask, and put them back."""
 
 from __future__ import annotations
 

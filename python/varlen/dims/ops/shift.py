@@ -1,4 +1,4 @@
-"""Positions that change places along a dim which stays as it is: reversed, shifted."""
+"""Reverse and shift a dim, whose lengths stay."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def shift(
     value: RowsLike | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Shift a dim by some positions, row by row: what leaves is lost, and a fill value comes in.
+    """Shift a dim by some positions, row by row; a fill value takes the free positions.
 
     Parameters
     ----------

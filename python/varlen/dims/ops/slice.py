@@ -1,4 +1,4 @@
-"""Part of a dim, of each row its own."""
+"""Slice a dim, row by row."""
 
 from __future__ import annotations
 

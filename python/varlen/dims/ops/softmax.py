@@ -1,4 +1,4 @@
-"""Numbers as shares of their sum, over any set of dims."""
+"""Softmax over any set of dims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers in order along dims: sorted, their places, the best, the distinct, and where others would go."""
+"""Sort, choose, deduplicate and search numbers along dims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows that go along a dim, and what they come to."""
+"""Windows along a dim, and their reductions."""
 
 from __future__ import annotations
 

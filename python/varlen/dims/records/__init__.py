@@ -1,1 +1,1 @@
-"""Several Data by name: what keys have, batches of samples, joint dicts and files."""
+"""Data by name: specs of keys, batches of samples, joint dicts and files."""

@@ -1,4 +1,4 @@
-"""Data in a safetensors file, with a table of their dims in its metadata.
+"""Store Data in a safetensors file, with a table of their dims in its metadata.
 
 | metadata | holds |
 | --- | --- |

@@ -1,4 +1,4 @@
-"""Joint dicts as Data, and Data as a joint dict: every level is a Dim."""
+"""Convert joint dicts to Data and back: every level is a Dim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Data has before there is any: its dims, its dtype and more."""
+"""Describe a Data without values: its dims, its dtype and more."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DataSpec:
     available_for_inference
         False for data that only training has, such as labels.
     default
-        The value for samples that lack the key; None refuses such samples.
+        The value for samples that lack the key; None raises an error for them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the data of a model have: the DataSpec of each key, and samples as a batch."""
+"""Describe a model's data: the DataSpec of each key, and samples as a batch."""
 
 from __future__ import annotations
 
