@@ -149,10 +149,7 @@ def data_method(verb: Verb) -> str:
     indent = " " * 8
     parameters = [
         ("axis", "The dims to reduce; all of them by default."),
-        (
-            "empty",
-            f"The result for no positions, by default {_empty_position_text(verb)}; None raises an error.",
-        ),
+        ("empty", f"The result for no positions. {_empty_position_text(verb)}"),
         ("out_shape", "The dims that the result must have; None skips the check."),
         *((argument.name, argument.text) for argument in options),
     ]
@@ -187,10 +184,12 @@ def data_method(verb: Verb) -> str:
 
 
 def _empty_position_text(verb: Verb) -> str:
-    """What a method of Data gives of no positions, as the manual has it."""
+    """The default of `empty` of a method of Data, in words."""
     assert verb.data is not None
-    text = {"None": "an error", 'float("nan")': "NaN"}.get(verb.data.empty) or _plain(verb.data.empty)
-    return f"{text}, of no integers an error" if verb.is_extreme else text
+    if verb.data.empty == "None":
+        return "None, the default, raises an error."
+    text = "NaN" if verb.data.empty == 'float("nan")' else _plain(verb.data.empty)
+    return f"By default {text}{', for integers an error' * verb.is_extreme}; None raises an error."
 
 
 def _arguments(text: str) -> list[str]:

@@ -34,7 +34,7 @@ def _step(name: str, gives: str) -> Face:
 
 def _gradient_face(name: str, gives: str) -> Face:
     is_first = name == "first"
-    gradient = f"an array, a tensor or a `Ragged`: the gradient of what `sequence_{name}_step` gave."
+    gradient = f"an array, a tensor or a `Ragged`: the gradient of the result of `sequence_{name}_step`."
     return Face(
         f"backprop_sequence_{name}_step",
         "dY: Any, input: RaggedT, *, level: int = -1",
@@ -46,7 +46,7 @@ def _gradient_face(name: str, gives: str) -> Face:
         """,
         {
             "dY": f"(n, ...) numbers, {gradient}",
-            "input, level": f"As they were given to `sequence_{name}_step`.",
+            "input, level": f"The arguments of `sequence_{name}_step`.",
         }
         if is_first
         else {"dY, input, level": "As in `backprop_sequence_first_step`."},
@@ -55,7 +55,7 @@ def _gradient_face(name: str, gives: str) -> Face:
         kind="Ragged",
         raises={
             "TypeError, ValueError, IndexError": (
-                f"What `sequence_{name}_step` refuses; a dY of another shape, or of no numbers."
+                f"As in `sequence_{name}_step`; or dY has another shape, or does not hold numbers."
             )
         },
     )

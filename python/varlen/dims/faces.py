@@ -503,7 +503,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default 0; None raises an error.
+            The result for no positions. By default 0; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
         dtype
@@ -542,7 +542,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default NaN; None raises an error.
+            The result for no positions. By default NaN; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
         dtype
@@ -579,7 +579,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default 1; None raises an error.
+            The result for no positions. By default 1; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
         dtype
@@ -618,7 +618,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default -inf, of no integers an error; None raises an error.
+            The result for no positions. By default -inf, for integers an error; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -652,7 +652,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default inf, of no integers an error; None raises an error.
+            The result for no positions. By default inf, for integers an error; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -686,7 +686,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default -1; None raises an error.
+            The result for no positions. By default -1; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -720,7 +720,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default -1; None raises an error.
+            The result for no positions. By default -1; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -754,7 +754,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default False; None raises an error.
+            The result for no positions. By default False; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -788,7 +788,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default True; None raises an error.
+            The result for no positions. By default True; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -822,7 +822,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default 0; None raises an error.
+            The result for no positions. By default 0; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -856,7 +856,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default NaN; None raises an error.
+            The result for no positions. By default NaN; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -890,7 +890,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default NaN; None raises an error.
+            The result for no positions. By default NaN; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -924,7 +924,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default -inf; None raises an error.
+            The result for no positions. By default -inf; None raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -958,7 +958,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default an error; None raises an error.
+            The result for no positions. None, the default, raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 
@@ -992,7 +992,7 @@ class DeclaredMethods(Generic[ArrayT]):
         axis
             The dims to reduce; all of them by default.
         empty
-            The result for no positions, by default an error; None raises an error.
+            The result for no positions. None, the default, raises an error.
         out_shape
             The dims that the result must have; None skips the check.
 

@@ -84,9 +84,10 @@ def backprop_sequence_first_step(dY: Any, input: RaggedT, *, level: int = -1) ->
     Parameters
     ----------
     dY
-        (n, ...) numbers, an array, a tensor or a `Ragged`: the gradient of what `sequence_first_step` gave.
+        (n, ...) numbers, an array, a tensor or a `Ragged`: the gradient of the result of
+        `sequence_first_step`.
     input, level
-        As they were given to `sequence_first_step`.
+        The arguments of `sequence_first_step`.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def backprop_sequence_first_step(dY: Any, input: RaggedT, *, level: int = -1) ->
     Raises
     ------
     TypeError, ValueError, IndexError
-        What `sequence_first_step` refuses; a dY of another shape, or of no numbers.
+        As in `sequence_first_step`; or dY has another shape, or does not hold numbers.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> 
     Raises
     ------
     TypeError, ValueError, IndexError
-        What `sequence_last_step` refuses; a dY of another shape, or of no numbers.
+        As in `sequence_last_step`; or dY has another shape, or does not hold numbers.
 
     Examples
     --------
