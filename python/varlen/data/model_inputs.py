@@ -85,22 +85,22 @@ class ModelInputs:
 
     @property
     def needs_masks(self) -> bool:
-        """Whether what is made depends on where padding is."""
+        """Whether the keywords depend on the place of padding."""
         return self._layout == "padded" and (bool(self._names) or self._labels is not None)
 
     def name_of(self, key: Any) -> Any:
-        """What the model calls a key of the samples."""
+        """The model's name for a key of the samples."""
         return self.names.get(key, key)
 
     def fill_of(self, key: Any, fill: object, default: Any = 0) -> Any:
-        """What a key is padded with: labels with what losses ignore; one number is that of the tokens."""
+        """The padding value of a key: -100 for labels; a single number applies to the tokens."""
         name = self.name_of(key)
         if isinstance(fill, Mapping):
             return fill.get(key, IGNORED if name == LABELS else default)
         return IGNORED if name == LABELS else fill if name == _TOKENS and fill is not None else default
 
     def dtype_of(self, key: object, values: Sequence[object]) -> Any:
-        """What values of a key are cast to before they are padded: those that are integers to int64."""
+        """The dtype to cast values of a key to before padding: int64 for integers."""
         name = self.name_of(key)
         is_label = name == LABELS
         if set(map(type, values)) == {list}:  # whose integers are int64
@@ -126,7 +126,7 @@ class ModelInputs:
             raise name_place(error, repr(name), advice="models take int64, give dtype") from None
 
     def check_keys(self, keys: Any, fill: RowsLike) -> None:
-        """Refuse names for keys that no sample has, two values of one name, and a fill of no tokens."""
+        """Refuse names of missing keys, two values under one name, and a fill without tokens."""
         keys = list(keys)
         for key in self.names:
             if key not in keys and key not in self._all_names:
@@ -200,7 +200,7 @@ class ModelInputs:
         return out
 
     def _tokens(self, leaves: Mapping[Any, object]) -> Any:
-        """The name of the sequences whose lengths count."""
+        """The name of the token sequences, whose lengths count."""
         sequences = [name for name, leaf in leaves.items() if _is_sequence(leaf) and name != LABELS]
         if _TOKENS in sequences:
             return _TOKENS
@@ -217,7 +217,7 @@ class ModelInputs:
         return value[None] if self._is_flat and _is_sequence(leaf) else value
 
     def _labels_of(self, leaves: Mapping[Any, Any]) -> Any:
-        """The tokens again, but padding is ignored, and what would be predicted from it or another sample."""
+        """The tokens as labels, with -100 in padding and at tokens predicted from it or another sample."""
         source = self._labels
         if source not in leaves or not _is_sequence(leaves[source]):
             names = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
@@ -301,7 +301,7 @@ def as_label_dtype(value: object) -> Any:
 
 
 def labels_of_bins(block: object, position_ids: Any, document_ids: Any) -> Any:
-    """Tokens of packed rows as labels: -100 at the first one of each sequence, and where there are none."""
+    """Tokens of packed rows as labels, with -100 at the first of each sequence and in padding."""
     labels = _copy(as_label_dtype(block))
     labels[(position_ids == 0) | (document_ids < 0)] = IGNORED
     return labels
@@ -329,7 +329,7 @@ def _copy(value: Any) -> Any:
 
 
 def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: object) -> None:
-    """Refuse labels of samples that are not one for each token."""
+    """Refuse labels that differ in number from their tokens."""
     if not _is_sequence(labels):
         return
     label_lengths, token_lengths = _lengths_of(labels), _lengths_of(tokens)
@@ -352,7 +352,7 @@ def _lengths_of(leaf: Mapping[str, Any]) -> Array:
 
 
 def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
-    """Refuse masks of samples that hide tokens, where samples are end to end: models would look at all."""
+    """Refuse masks that hide tokens of samples laid end to end: models would see them."""
     mask = memory_of(leaf[""])
     if "document_ids" in leaf:
         hidden = (mask == 0) & (memory_of(leaf["document_ids"]) >= 0)

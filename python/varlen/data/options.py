@@ -45,7 +45,7 @@ WINDOWS = ("from_start", "to_end", "random", "balanced_random")
 
 
 class _LayoutKeywords(TypedDict, total=False):
-    """The options of every batch, of a dataset's rows and of samples, but for the kind of its arrays."""
+    """The options of every batch, of rows and of samples, except the kind of arrays."""
 
     max_len: PerAxis
     truncate: Side
@@ -57,7 +57,7 @@ class _LayoutKeywords(TypedDict, total=False):
 
 
 class PaddingKeywords(_LayoutKeywords, total=False):
-    """The options of batches of samples; `Collate` says what each does."""
+    """The options of batches of samples; `Collate` explains each."""
 
     layout: Literal["padded", "ragged"]
     keys: Sequence[str] | None
@@ -65,7 +65,7 @@ class PaddingKeywords(_LayoutKeywords, total=False):
 
 
 class _RowKeywords(_LayoutKeywords, total=False):
-    """The options of batches of a dataset's rows, but for their layout and the kind of their arrays."""
+    """The options of batches of rows, except their layout and the kind of arrays."""
 
     dims: Sequence[Dim] | DataSpecs | None
     keys: Sequence[str] | None
@@ -89,13 +89,13 @@ class DataBatchKeywords(_RowKeywords, total=False):
 
 
 class ArrayBatchKeywords(_RowKeywords, ModelKeywords, total=False):
-    """The options of batches of a dataset's rows, but for the kind of their arrays."""
+    """The options of batches of rows, except the kind of arrays."""
 
     layout: Literal["padded", "ragged", "packed", "named"]
 
 
 class BatchKeywords(ArrayBatchKeywords, total=False):
-    """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
+    """The options of batches of rows; `Dataset.batch` explains each."""
 
     framework: Literal["numpy", "torch", "cupy"] | None
     device: Any
@@ -133,9 +133,9 @@ _RENAMED = {"layout": {"data": "named"}}
 
 
 class BatchOptions:
-    """The options of a batch, checked together, with the defaults of those that were not given.
+    """The checked options of a batch, with defaults for the others.
 
-    `values` has them by name. Dicts and lists are copied, so changing them later has no effect.
+    `values` holds them by name. Dicts and lists are copied, so changing them later has no effect.
     """
 
     _is_of_samples = False
@@ -187,7 +187,7 @@ class BatchOptions:
             self.device, self.goes_to = None, self.device
 
     def _model_inputs(self, values: BatchKeywords) -> ModelInputs | None:
-        """What makes the keywords of a model of a batch; None where no option asks for that."""
+        """The maker of a model's keywords, or None if no option requests them."""
         entries: dict[str, Any] = {**values}
         keywords = {
             name: entries[name] for name in ModelKeywords.__annotations__ if name in self.user_options
@@ -211,7 +211,7 @@ class BatchOptions:
         return model
 
     def _check_packed(self, values: BatchKeywords) -> None:
-        """Refuse what says nothing of packed batches, which are made of ragged ones, on the host."""
+        """Refuse options that packed batches do not have; they are made from ragged ones, on the host."""
         sizes = self.per_axis("pad_to")
         if len(sizes) != 1 or sizes[0] < 1:
             raise value_error(
@@ -234,7 +234,7 @@ class BatchOptions:
             self.device, self.goes_to = None, self.device
 
     def _refuse_padding(self, values: BatchKeywords) -> None:
-        """Refuse what says nothing of batches of Data."""
+        """Refuse options that batches of Data do not have."""
         if values["padding_side"] != "right":
             raise value_error(
                 "padding_side", "Data have no padding", "pass layout='padded', or call x.to_padded()"
@@ -254,7 +254,7 @@ class BatchOptions:
 
     @staticmethod
     def _checked_device(values: BatchKeywords) -> str | None:
-        """The name of the device that batches go to, whose framework is set; None for the host."""
+        """The name of the target device, whose framework is set; None for the host."""
         if values["layout"] == "named" and values["framework"] == "cupy":
             raise value_error("framework", "expected 'numpy' or 'torch' for named batches")
         if values["device"] is None:
@@ -283,27 +283,27 @@ class BatchOptions:
 
     @property
     def is_named(self) -> bool:
-        """True where batches are of Data."""
+        """Whether batches hold Data."""
         return self.values["layout"] == "named"
 
     @property
     def bin_size(self) -> int | None:
-        """The size of the bins of packed batches; None for those of another layout."""
+        """The bin size of packed batches; None for other layouts."""
         return self.per_axis("pad_to")[0] if self.values["layout"] == "packed" else None
 
     @property
     def is_random(self) -> bool:
-        """True where a seed matters."""
+        """Whether a seed matters."""
         return self.values["window"] in ("random", "balanced_random")
 
     @property
     def has_edges(self) -> bool:
-        """True where something is joined before or after the windows."""
+        """Whether a prefix or suffix joins the windows."""
         return self.values["prefix"] is not None or self.values["suffix"] is not None
 
     @property
     def tensors(self) -> bool:
-        """True where batches are of tensors."""
+        """Whether batches hold tensors."""
         return self.values["framework"] == "torch"
 
     def core_options(self) -> dict[str, Any]:
@@ -334,13 +334,13 @@ class BatchOptions:
 
 
 class ModelBatchOptions(BatchOptions):
-    """The options of batches for models, which `cu_seqlens` alone asks for, too, as those of samples do."""
+    """The options of batches for models; as for samples, `cu_seqlens` alone requests one too."""
 
     _is_of_samples = True
 
 
 class OptionsCache:
-    """The options of earlier calls, found by their values, so that a loop checks its options once."""
+    """A cache of checked options by their values, so a loop checks its options once."""
 
     def __init__(self) -> None:
         self._cache: dict[Any, BatchOptions] = {}
@@ -348,7 +348,7 @@ class OptionsCache:
         self._last: tuple[tuple[str, ...], tuple[Any, ...], BatchOptions] | None = None
 
     def __call__(self, keywords: BatchKeywords) -> BatchOptions:
-        """The options, checked; those of an earlier call where the values are the same."""
+        """The checked options; those of an earlier call if the values are the same."""
         device = keywords.get("device")
         if device is not None:  # what was imported meanwhile counts
             name, framework = device_name(device), keywords.get("framework")
@@ -455,7 +455,7 @@ _ELSEWHERE = {
 
 
 def _suggestion(name: object, choices: Iterable[str]) -> str:
-    """The names that mean, or look like, one that is not known."""
+    """Known names that mean, or look like, an unknown one."""
     names = list(choices)
     alias = _ELSEWHERE.get(str(name), "")
     matches = [alias] if alias in names else difflib.get_close_matches(str(name), names, 2, 0.6)
@@ -469,7 +469,7 @@ _OF_WORKERS = {
 
 
 def check_names(options: Iterable[str], keywords: object) -> None:
-    """Refuses options that are not declared."""
+    """Refuse options that are not declared."""
     names = keywords.__annotations__
     for name in options:
         if name in _OF_WORKERS:
@@ -491,7 +491,7 @@ def no_such_key(option: str, key: object, keys: Iterable[Any]) -> KeyError:
 def with_options(
     keywords: object = BatchKeywords, defaults: Mapping[str, object] | None = None, *, others: bool = False
 ) -> Callable[[Function], Function]:
-    """Shows the keywords behind `**options` in a function's signature, all of them or with others behind."""
+    """Show the keywords behind `**options` in a function's signature, all of them or with others behind."""
     all_defaults = {**_DEFAULTS, **(defaults or {})}
 
     def show(function: Function) -> Function:
@@ -536,7 +536,7 @@ def per_key(option: str, value: object, keys: Iterable[str], columns: Mapping[st
 
 
 def fill_row(option: str, key: str, row_shape: tuple[int, ...], dtype: np.dtype, value: object) -> np.ndarray:
-    """One row of a value that the dtype has to hold; zeros where none is given."""
+    """One row of a value that the dtype must hold; zeros by default."""
     return _core.fill_row(value, dtype, row_shape, f"{option} of {key!r}" if key else option)
 
 
@@ -557,9 +557,9 @@ def padding_rows(
     dtypes: Mapping[str, np.dtype],
     needs_fill: bool,
 ) -> dict[str, np.ndarray]:
-    """What each key is padded with, in its dtype: a number, a row, or a word of its vocabulary.
+    """The padding of each key in its dtype: a number, a row, or a word of its vocabulary.
 
-    A fill for all keys is asked of those alone that are padded with it; `needs_fill` says whether any is.
+    A fill for all keys only applies to keys that are padded; `needs_fill` says whether one is.
     """
     fills = per_key("fill", value, selection, columns)
     for_all = value is not None and not isinstance(value, Mapping)

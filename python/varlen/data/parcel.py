@@ -1,4 +1,4 @@
-"""Batches as pickles with their arrays and tensors beside them, as buffers that go where memory is shared."""
+"""Pickle batches with their arrays and tensors as separate buffers, for shared memory."""
 
 from __future__ import annotations
 

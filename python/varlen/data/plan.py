@@ -1,4 +1,4 @@
-"""From options to the core's batcher, and from rows to a batch."""
+"""Turn options into the core's batcher, and rows into a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Accelerate does with batches, where it would lose rows: found in the frames that ask for them."""
+"""Detect, from the calling frames, when Accelerate would lose rows of a share."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@ __all__: list[str] = []
 class SharedNumber:
     """A number in memory that worker processes share, however they were started.
 
-    Forked workers share the memory itself; workers that are spawned get it with the pickle that starts them.
-    So they see an epoch that is set after they started, as `persistent_workers=True` needs. Any other pickle
-    is a copy. Only the process that made it sets the number of all; a worker that sets one keeps it to
-    itself.
+    Forked workers share the memory itself; spawned workers get it with the pickle that starts them. So they
+    see an epoch that is set after they started, as `persistent_workers=True` needs. Any other pickle is a
+    copy. Only the process that made it sets the number for all; a worker sets only its own.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Batches of tensors: the dtypes that torch computes with, and the memory of arrays as tensors."""
+"""Batches of tensors: torch's dtypes, and the memory of arrays as tensors."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Batches from worker processes of a DataLoader to the process that asked for them, in memory both share.
 
-A worker puts all arrays of a batch into one block of shared memory and sends where they lie. The parent maps
-a block once, and the worker takes it again as soon as nobody holds a batch in it: nothing is allocated, no
-page is touched for the first time, and no file descriptor travels or is kept. Where there is no room for a
-block its arrays go through the pipe.
+A worker puts all arrays of a batch into one block of shared memory and sends their places. The parent maps a
+block once, and the worker reuses it as soon as nobody holds a batch in it: nothing is allocated, no page is
+touched for the first time, and no file descriptor travels or is kept. If there is no room for a block, its
+arrays go through the pipe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batches of files that are not mapped: the windows first, from the lengths alone, then only their bytes."""
+"""Batches of files that are not mapped: compute the windows from the lengths, then read their bytes."""
 
 from __future__ import annotations
 

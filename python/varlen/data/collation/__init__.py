@@ -1,1 +1,1 @@
-"""Samples to batches: `collator` and `samples` are the functions, the others know kinds of samples."""
+"""Collate samples: `collator` and `samples` hold the functions, the others handle kinds of samples."""

@@ -1,4 +1,4 @@
-"""Samples of Arrow: tables, record batches and scalars as rows of arrays, masked where they have nulls."""
+"""Arrow samples: tables, record batches and scalars as rows of arrays, with nulls masked."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__: list[str] = []
 
 
 def is_arrow(value: object) -> bool:
-    """Whether a value is one of pyarrow's, which is not imported to know that."""
+    """Whether a value is a pyarrow object, without importing pyarrow."""
     return type(value).__module__.startswith("pyarrow.")
 
 
 def from_arrow_samples(samples: Sequence[object]) -> list[Any]:
-    """Samples without Arrow's objects: each table is its rows, each list of numbers an array."""
+    """Samples without Arrow objects: tables become their rows, lists of numbers arrays."""
     return list(chain.from_iterable(map(_rows, samples)))
 
 
@@ -65,7 +65,7 @@ def _column(array: Any, name: str) -> list[Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    """A scalar as an array, where it is a list of numbers, or as Python has it."""
+    """A scalar as a Python value, or as an array if it is a list of numbers."""
     if not is_arrow(value):
         return value
     import pyarrow as pa

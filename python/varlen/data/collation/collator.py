@@ -111,7 +111,7 @@ class Collator(Generic[ArrayT]):
             self._epoch.set(number)
 
     def __call__(self, samples: Any) -> Batch[ArrayT]:
-        """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records.
+        """Make the batch of row numbers, of the result of `Dataset.__getitems__`, or of records.
 
         Parameters
         ----------
@@ -205,9 +205,9 @@ def collate_joints(
     seed: SeedLike = None,
     out: Mapping[str, Values] | Buffers | None = None,
 ) -> Any:
-    """Records, each a JointNestedRaggedTensorDict whose outer dim are its events, as one batch.
+    """Make one batch of records, each a JointNestedRaggedTensorDict whose outer dim are its events.
 
-    As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes
+    As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. If dtypes
     differ, the batch has the one that holds all.
     """
     joints = [as_joint(sample, f"samples[{i}]") for i, sample in enumerate(samples)]

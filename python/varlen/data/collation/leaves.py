@@ -83,7 +83,7 @@ class Leaves:
         return to_tensors(result) if self._values["framework"] == "torch" else result
 
     def _place_error(self, error: Exception, name: str, items: list[Any]) -> Exception:
-        """The error with the place among the samples that it is of."""
+        """The error with its place among the samples."""
         null = place_of_null(items)
         if null is not None:
             return value_error(f"samples[{null[0]}]{name}{null[1]}", "is null", HINT, row=null[0])
@@ -204,13 +204,13 @@ class Leaves:
 def holds_data(items: Sequence[object]) -> bool:
     """Whether the values of many samples are numbers: arrays, tensors, numbers, or lists that begin with one.
 
-    The first value that is no list without items says it for all.
+    The first value that is not an empty list decides for all.
     """
     return next((is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
 
 
 def _first_leaf(value: object, depth: int = _MOST_LEVELS) -> Any:
-    """What a nested list begins with."""
+    """The first leaf of a nested list."""
     if not isinstance(value, list):
         return value
     if depth == 0:
@@ -222,7 +222,7 @@ def _first_leaf(value: object, depth: int = _MOST_LEVELS) -> Any:
 
 
 def is_data(leaf: object) -> bool:
-    """Whether a value that is no list is a number, an array or a tensor."""
+    """Whether a value other than a list is a number, an array or a tensor."""
     if isinstance(leaf, (str, bytes)):  # those of NumPy too
         return False
     return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)

@@ -1,4 +1,4 @@
-"""Samples as mappings: their columns, rows of columns, and what has fields instead of keys."""
+"""Samples as mappings: their columns, rows of columns, and samples with fields instead of keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def columns_of_mappings(
     keys: list[Any] | None = None,
     read: bool = False,
 ) -> dict[Any, Any]:
-    """The values of all samples by their keys: those that are asked for, or those of the first sample."""
+    """The values of all samples by the given keys, or by the keys of the first sample."""
     for key in keys or ():
         if key not in items[0]:
             raise no_such_key("keys", key, items[0])
@@ -59,7 +59,7 @@ def _without_object(value: object) -> Any:
 
 
 def _check_alike(name: str, items: list[Any], argument: str, choice: Sequence[object] | None) -> None:
-    """Refuse samples that are no mappings, lack what is asked for, or have other keys than the first."""
+    """Refuse samples that are not mappings, lack a key, or differ in keys from the first."""
     keys = items[0].keys()
     first = f"{argument}[0]"
     for i, item in enumerate(items):
@@ -94,7 +94,7 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
 
 
 def is_frame(value: object) -> bool:
-    """Whether a value is a frame of pandas or Polars, which are not imported to know that."""
+    """Whether a value is a frame of pandas or Polars, without importing them."""
     return hasattr(value, "to_dict") and hasattr(value, "columns")
 
 

@@ -1,4 +1,4 @@
-"""What nulls would be in columns whose type says it: those of Arrow, Polars and pandas."""
+"""The types of nulls in columns of Arrow, Polars and pandas, which declare them."""
 
 from __future__ import annotations
 

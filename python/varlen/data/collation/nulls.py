@@ -1,4 +1,4 @@
-"""What becomes of nulls among the numbers of samples: None in lists, and what is masked."""
+"""Replace nulls among the numbers of samples: None in lists, and masked values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def holds_null(value: object, limit: int = _MOST_LEVELS, visits: set[int] | None
 
 
 def place_of_null(items: list[Any], limit: int = _MOST_LEVELS) -> tuple[int, str] | None:
-    """Which sample has the first null, and where in it that is; None where there is none."""
+    """The first sample with a null, and the place in it; None if there is none."""
     for i, item in enumerate(items):
         if not holds_null(item):
             continue
@@ -67,7 +67,7 @@ def place_of_null(items: list[Any], limit: int = _MOST_LEVELS) -> tuple[int, str
 
 
 def first_leaf(items: object, depth: int = 0) -> tuple[int, Any] | None:
-    """The first value that is no list and not null, and in how many lists it is; None where there is none."""
+    """The first value that is neither a list nor null, and its depth in lists; None if there is none."""
     if not isinstance(items, list) or depth > _MOST_LEVELS:
         return None if items is None or items is np.ma.masked else (depth, items)
     leaves = (first_leaf(item, depth + 1) for item in items)
@@ -75,7 +75,7 @@ def first_leaf(items: object, depth: int = 0) -> tuple[int, Any] | None:
 
 
 def depth_of(items: object, limit: int = _MOST_LEVELS) -> int:
-    """How many lists lie one in the other."""
+    """The depth of nested lists."""
     if not limit or not isinstance(items, list):
         return 0
     return 1 + max((depth_of(item, limit - 1) for item in items), default=0)
@@ -90,10 +90,10 @@ def as_stand(dtype: Any) -> Any:
 def without_nulls(
     items: list[Any], policy: NullPolicy, first: tuple[int, Any] | None = None
 ) -> tuple[list[Any], list[Any] | None]:
-    """Values with a number in the place of each null, and of the same structure where the nulls were.
+    """Values with a number instead of each null, and the places of the nulls in the same structure.
 
-    With "drop" they are left out of lists, and there are no places. A null that stands for a list or an array
-    is an empty one.
+    "drop" leaves nulls out of lists, and gives no places. A null instead of a list or an array becomes an
+    empty one.
     """
     first = first_leaf(items) if first is None else first
     assert first is not None

@@ -61,7 +61,7 @@ __all__ = ["Collate", "collate"]
 
 
 class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
-    """The options of `Collate`, which says what each does."""
+    """The options of `Collate`, which explains each."""
 
     nulls: NullPolicy | Mapping[str, NullPolicy]
 
@@ -74,18 +74,18 @@ class Collate:
     ==================================  ==================================================================
     in the samples                      in the batch
     ==================================  ==================================================================
-    a mapping                           a Batch, which is a dict, or inside of others a dict; masks, offsets
-                                        and so on are called `key/mask` and so on
+    a mapping                           a Batch, which is a dict, or a dict if nested; masks, offsets and so
+                                        on are called `key/mask` and so on
     a tuple, a named tuple              a tuple of as many; values with a mask or offsets are a pair
     arrays, tensors of one dimension    rows padded to (samples, longest, ...), and a bool mask, True where
     and more; lists of numbers          data is; or `layout="ragged"`: end to end, and int64 offsets, in a
                                         mapping also int32 `cu_seqlens` and `max_length`
     lists of lists, of arrays           padded on every axis that is a list, and the mask of all
     numbers, arrays of no dimension     stacked
-    JointNestedRaggedTensorDict         as `Dataset.batch` has them
-    tables and scalars of pyarrow       as the rows that they hold, each a mapping of arrays
-    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives, a frame of
-                                        pandas or Polars
+    JointNestedRaggedTensorDict         as in `Dataset.batch`
+    tables and scalars of pyarrow       as their rows, each a mapping of arrays
+    one mapping of columns              as its rows: a slice of `datasets`, the output of a tokenizer, a frame
+                                        of pandas or Polars
     strings, bytes, None, the rest      a list
     ==================================  ==================================================================
 
@@ -196,7 +196,7 @@ class Collate:
     @overload
     def __call__(self, samples: Sequence[Any]) -> object: ...
     def __call__(self, samples: Sequence[Any]) -> Any:
-        """The batch of these samples.
+        """Make the batch of these samples.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a device of any library gives."""
+"""The interface of a device of any library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 class Device(Protocol):
-    """A device of a library of arrays. What an array has as its dtype is the library's `kind`."""
+    """A device of an array library. `kind` is the library's dtype."""
 
     number: int
 
@@ -22,16 +22,16 @@ class Device(Protocol):
         """The library's dtype of this name, as `kind_name` gave it."""
 
     def on_loop(self) -> contextlib.AbstractContextManager[Any]:
-        """Where memory is made that whoever takes the batch keeps."""
+        """A context in which to make memory that belongs to the loop."""
 
     def empty(self, shape: tuple[int, ...], kind: Any) -> Any:
-        """Fresh memory, for whoever takes the batch."""
+        """Fresh memory for the loop."""
 
     def scratch(self, nbytes: int) -> Any:
         """Fresh bytes that only the current stream uses."""
 
     def ready(self) -> None:
-        """What comes now on the current stream writes to what `empty` gave."""
+        """Called before work on the current stream writes to memory from `empty`."""
 
     def view(self, memory: Any, place: int, shape: tuple[int, ...], kind: Any) -> Any:
         """An array that lies in bytes."""
@@ -40,16 +40,16 @@ class Device(Protocol):
         """The front of an array that is written, in the shape that it gets."""
 
     def address(self, array: Any) -> int:
-        """Of the memory of an array."""
+        """The address of an array's memory."""
 
     def assign(self, array: Any, source: Any) -> None:
-        """Write an array: with one that lies there, or with one of NumPy."""
+        """Write an array from one on the device, or from NumPy's."""
 
     def parts(self, array: Any) -> Any:
-        """Parts of a batch, bytes, as the library takes them."""
+        """Parts of a batch, bytes, in the form that the library takes."""
 
     def lane(self) -> Lane:
-        """A stream of its own for batches on their way."""
+        """A separate stream for batches on their way."""
 
 
 class Lane(Protocol):

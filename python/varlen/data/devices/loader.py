@@ -1,4 +1,4 @@
-"""Batches that are on their way to a device while the loop works on the one before."""
+"""Copy batches to a device while the loop works on the previous one."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class DeviceLoader:
 
 
 def prefetch_to(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
-    """Batches on a device, each put on its way before the one before it is given."""
+    """Batches on a device; each starts its copy before the previous one is returned."""
     lanes: dict[str, Lane] = {}
     previous: tuple[Lane, Any] | None = None
     try:

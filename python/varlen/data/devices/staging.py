@@ -1,4 +1,4 @@
-"""Blocks of memory that batches are written into before they go to a device."""
+"""Host memory for batches before they go to a device."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class PinnedBlock:
 
 
 class Ring:
-    """Pinned buffers that are used in turn: each is free once the device has copied what was in it.
+    """Pinned buffers that are used in turn: each is free once the device has copied it.
 
-    Who takes one waits for the device where all are on their way, and for other threads where all are being
-    written. The memory is the CUDA runtime's own: no library of arrays is needed.
+    `take` waits for the device if all are on their way, and for other threads if all are being written. The
+    CUDA runtime supplies the memory, so no array library is needed.
     """
 
     def __init__(self, device: int, count: int | None = 2) -> None:

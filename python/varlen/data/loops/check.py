@@ -1,4 +1,4 @@
-"""Whether a training loop sees each row once an epoch, in another order each time, also after a resume."""
+"""Check that a training loop sees each row once an epoch, in a new order, also after a resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a training loop, found in what its ranks saw."""
+"""The findings about a training loop, from the batches of its ranks."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class LoopReport:
         Raises
         ------
         ValueError
-            With all findings as its text.
+            There are findings; the message lists all.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""A training loop in a process of each rank: which rows it gives in each step, and after a resume."""
+"""Run a training loop in a process per rank, and record the rows of each step, also after a resume."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Task:
-    """What each process does."""
+    """The work of each process."""
 
     make_loop: Callable[[int, int, int], Any]
     rows: Rows
@@ -75,7 +75,7 @@ class Task:
 
 @dataclass
 class Trial:
-    """What one rank saw: the steps of each epoch, and those after a resume; or why there are none."""
+    """The record of one rank: the steps of each epoch and after a resume, or why there are none."""
 
     epochs: list[Steps]
     rest: list[Steps] | None = None

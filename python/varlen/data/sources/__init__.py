@@ -1,1 +1,1 @@
-"""Where the rows of a dataset come from: files, memory, several sources in a chain, a key of another's."""
+"""Sources of rows: files, memory, several sources in a chain, and a source with a replaced key."""

@@ -1,4 +1,4 @@
-"""What a schema declares of the keys of a dataset: kept by what is saved, and the names of its dims."""
+"""The declarations of a dataset's schema: saved with its rows, and the names of its dims."""
 
 from __future__ import annotations
 
