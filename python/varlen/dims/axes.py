@@ -34,7 +34,7 @@ def describe(dims: Sequence[Dim]) -> str:
 
 
 def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> Exception:
-    """An error of a kernel about its X as one about a verb and the dims; others with those in front."""
+    """A kernel's error about X as one about a verb and the dims, which prefix any other error."""
     operation = f"{verb} of {describe(dims)}"
     if getattr(error, "argument", None) == "X":
         error = with_fields(error, argument="")
@@ -62,7 +62,7 @@ def quote_names(dims: Sequence[Dim], word: str = "or") -> str:
 
 
 def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
-    """Where the one dim that is meant lies among those of the values."""
+    """The place of the one dim that an axis names."""
     if not is_data(data):
         raise instance_error("", "a Data", data)
     if type(axis) is Dim:
@@ -83,9 +83,9 @@ def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
 
 
 def place_into(data: Data[Any], dim: Dim) -> int:
-    """Where a dim lies that both operands of a product have, -1 where it does not.
+    """The place of a dim that both operands of a product have; -1 if it is missing.
 
-    A square matrix has it twice: what goes in has the greater priority, if the dim itself has none.
+    A square matrix has it twice: the input has the greater priority, if the dim itself has none.
     """
     dims = data._shape.dims
     if dim.match_priority or dims.count(dim) < 2:
@@ -94,7 +94,7 @@ def place_into(data: Data[Any], dim: Dim) -> int:
 
 
 def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis") -> tuple[int, ...]:
-    """Where the dims that are meant lie among those of the values, each once."""
+    """The places of the dims that axes name, each once."""
     if type(axes) is Dim:
         return (place(data, axes, argument),)
     if not is_data(data):
@@ -116,7 +116,7 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
 
 
 def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order") -> tuple[int, ...]:
-    """Where dims lie that are all of them, in the order that is given."""
+    """The places of all dims, in the given order."""
     indices = places(data, order, argument)
     if len(indices) != data._shape.rank:
         missing = [dim for k, dim in enumerate(data._shape.dims) if k not in indices]
@@ -125,13 +125,13 @@ def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order")
 
 
 def first(data: Data[Any], *words: str) -> tuple[int, ...]:
-    """The places of all dims, those of these words first."""
+    """The places of all dims, with the named ones first."""
     front = [place(data, word) for word in words]
     return (*front, *[k for k in _in_order(data) if k not in front])
 
 
 def one_or_none(data: Data[Any], word: str) -> Dim | None:
-    """The dim that "B", "T" or "F" stands for, None where there is none."""
+    """The dim that "B", "T" or "F" stands for, or None."""
     index = _letter_place(data, word, "axis")
     return None if index is None else data._shape.dims[index]
 
@@ -141,7 +141,7 @@ def _in_order(data: Data[Any]) -> Sequence[int]:
 
 
 def _refuse_equals(data: Data[Any], axis: Dim, argument: str) -> None:
-    """Refuse a dim that is there twice with one priority, as after a declaration."""
+    """Refuse a dim that appears twice with one priority, as after a declaration."""
     priorities = [dim.match_priority for dim in data._shape.dims if dim == axis]
     if len(set(priorities)) < len(priorities):
         raise error_of(
@@ -165,7 +165,7 @@ def _refuse_several(data: Data[Any], several: Sequence[int], axis: object, argum
 
 
 def _letter_place(data: Data[Any], letter: str, argument: str) -> int | None:
-    """The place that one letter stands for; None where there is none."""
+    """The place that one letter stands for, or None."""
     facts, dims = data._facts, data._shape.dims
     dim = facts.time_dim if letter == "T" else facts.feature_dim if letter == "F" else None
     if dim is not None:

@@ -151,7 +151,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         return self._like(rows)
 
     def _like(self, values: Any) -> Self:
-        """Other values over the same dims, of which the same is said."""
+        """Other values with the same dims and annotations."""
         result = _new(type(self))
         result._values, result._shape, result._order = values, self._shape, self._order
         result._facts, result._dense = self._facts, None
@@ -166,7 +166,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         return result
 
     def _with_facts(self, **facts: Any) -> Self:
-        """The same values, of which something else is said."""
+        """The same values with other annotations."""
         result = self._like(self._values)
         result._facts = self._facts._replace(**facts)
         return result
@@ -179,7 +179,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
 
 
 def positions_or_none(values: Values, facts: Annotations) -> Annotations:
-    """What is said of values, without a sparse_dim where they are no integers."""
+    """The annotations of values, without a sparse_dim if they are not integers."""
     if facts.sparse_dim is None or "int" in dtype_name(values.dtype):
         return facts
     return facts._replace(sparse_dim=None)
@@ -187,7 +187,7 @@ def positions_or_none(values: Values, facts: Annotations) -> Annotations:
 
 @lru_cache(maxsize=64)
 def dtype_name(dtype: DTypes) -> str:
-    """What a dtype of NumPy, in any order of bytes, or of torch is called; NumPy takes its time to say it."""
+    """The name of a dtype of NumPy, in any byte order, or of torch; cached, as NumPy is slow to name it."""
     return str(dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype).removeprefix("torch.")
 
 
@@ -197,7 +197,7 @@ def is_data(x: object) -> TypeGuard[Data[Any]]:
 
 
 def check_data(x: object, argument: str) -> None:
-    """Refuse what is no Data."""
+    """Refuse anything but a Data."""
     if not is_data(x):
         raise instance_error(argument, "a Data", x)
 
@@ -207,7 +207,7 @@ _CLASS: list[type[Data[Any]]] = []
 
 
 def given_by_operations(cls: type[Any]) -> type[Any]:
-    """Let operations give objects of a class."""
+    """Let operations return objects of a class."""
     _CLASS[:] = [cls]
     return cls
 
@@ -215,7 +215,7 @@ def given_by_operations(cls: type[Any]) -> type[Any]:
 def make_data(
     values: Values | None, shape: Shape, order: tuple[int, ...] | None = None, facts: Annotations = NO_FACTS
 ) -> Data[Any]:
-    """A Data of values that are known to have the shape."""
+    """A Data of values that have the shape; nothing is checked."""
     data: Data[Any] = _new(_CLASS[0])
     data._values, data._shape, data._order, data._facts, data._dense = values, shape, order, facts, None
     return data
@@ -229,7 +229,7 @@ def _restore(
     dense: tuple[Any, str] | None,
     kind: type[Data[Any]] | None = None,
 ) -> Data[Any]:
-    """What a pickle of a Data gives; those that say no class are of older versions."""
+    """The Data of a pickle; a pickle without a class comes from an older version."""
     notes = Annotations(*facts)
     data: Data[Any] = _new(_CLASS[0] if kind is None else kind)
     data._values, data._shape, data._order, data._dense = values, shape, order, None

@@ -61,7 +61,7 @@ def to_padded(
 
 
 def _block(data: Data[Any], fill: object, side: str) -> Any:
-    """The rectangle in the order in which values lie."""
+    """The rectangle in storage order."""
     one_of(side, "side", ("right", "left"))
     shape, values = data._shape, data._values
     fill = padding_class(data.vocab) if fill is None else fill
@@ -101,12 +101,12 @@ def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
 
 
 def _bound_by(dim: Dim, target: Dim) -> Dim | None:
-    """The dim that is wanted with its lengths, which another one knows."""
+    """The requested dim with its lengths, which another dim knows."""
     return next((candidate for candidate in (dim, *dim.over) if candidate == target), None)
 
 
 def _validity(shape: Shape, like: object) -> Data[Any]:
-    """True at every position, of the kind of other values."""
+    """True at every position, as the kind of array of other values."""
     block = np.ones(shape.array_shape, np.bool_)
     if like is not None and not isinstance(like, np.ndarray):
         block = backend_of(like).like(block, like)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_dims(dims: object, argument: str = "dims") -> list[Dim]:
-    """A list of dims, refused if something else is in it."""
+    """A list of dims; refuse anything else in it."""
     if isinstance(dims, (str, Dim)) or not is_listed(dims):
         raise type_error(argument, f"expected a sequence of dims, got {dims!r}")
     dim_list = list(dims)
@@ -36,7 +36,7 @@ def check_dims(dims: object, argument: str = "dims") -> list[Dim]:
 
 
 def check_dim(dim: object, argument: str = "dim") -> None:
-    """Refuse what is no Dim."""
+    """Refuse anything but a Dim."""
     if type(dim) is not Dim:
         advice = f"make one by Dim({dim!r})" if isinstance(dim, str) else ""
         raise type_error(argument, f"expected a Dim, got {dim!r}", advice)
@@ -49,7 +49,7 @@ def check_defined(dim: Dim, argument: str) -> None:
 
 
 def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
-    """The shape of values that lie packed, where dims without lengths get them."""
+    """The shape of packed values, which binds dims without lengths."""
     items = check_dims(dims)
     bind_by_others(items)
     n_ragged = max([k + 1 for k, dim in enumerate(items) if dim.is_dynamic and dim.over], default=0)
@@ -68,7 +68,7 @@ def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
 
 
 def bind_by_others(dims: list[Dim]) -> None:
-    """Give dims without lengths those that they have where others are over them."""
+    """Bind dims without lengths to those that dims over them know."""
     for k, dim in enumerate(dims):
         if not dim.is_defined:
             matches = [outer_dim for other in dims for outer_dim in other.over if outer_dim == dim]
@@ -77,7 +77,7 @@ def bind_by_others(dims: list[Dim]) -> None:
 
 
 def as_values(values: object) -> Any:
-    """An array or a tensor of what was given, refused where lists are no array."""
+    """The argument as an array or a tensor; refuse lists that are not an array."""
     try:
         return backend_of(values).as_array(values, "values")
     except ValueError:
@@ -88,7 +88,7 @@ def as_values(values: object) -> Any:
 
 
 def as_lengths(numbers: SequencesLike, over: Any) -> tuple[Any, Any]:
-    """What a container of lengths holds, and the dims that they are over; None of one number."""
+    """The lengths in a container, and the dims that they depend on; None for one number."""
     if is_data(numbers):
         if over is not None:
             raise type_error("over", f"lengths that are a Data are over its dims, {describe(numbers.dims)}")
@@ -113,7 +113,7 @@ def as_lengths(numbers: SequencesLike, over: Any) -> tuple[Any, Any]:
 
 
 def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -> Annotations:
-    """What is said of a Data, refused where it does not fit."""
+    """The annotations of a Data; refuse those that do not fit."""
     for word in ("time_dim", "feature_dim"):
         dim = getattr(facts, word)
         if dim is not None and (type(dim) is not Dim or data._shape.find(dim) < 0):
@@ -180,9 +180,9 @@ def replace_dim(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
 
 
 def from_levels(values: Values, levels: Levels, dims: Sequence[Dim], **facts: object) -> Data[Any]:
-    """Values that nest: the first dim counts the sequences of the first level, one dim goes by each level.
+    """A Data of nested values: the first dim counts the sequences of the first level, each level is a dim.
 
-    Dims of one size that no other is over go behind the others, as axes of rows.
+    Dims of fixed size on which no other depends come last, as axes of rows.
     """
     dim_list = check_dims(dims)
     depth = len(levels)
@@ -209,7 +209,7 @@ def from_levels(values: Values, levels: Levels, dims: Sequence[Dim], **facts: ob
 def _bound_to(dim: Dim, level: Level, outer_dims: Sequence[Dim]) -> Dim:
     """A dim bound to the lengths of a level, over the dims before it.
 
-    Not over those of a fixed size where these make no difference.
+    It depends on dims of a fixed size only if their positions differ in length.
     """
     dynamic_dims = [x for x in outer_dims if x.is_dynamic]
     if len(dynamic_dims) == len(outer_dims):
@@ -228,7 +228,7 @@ def _bound_to(dim: Dim, level: Level, outer_dims: Sequence[Dim]) -> Dim:
 
 
 def _check_sizes(values: Values, levels: Levels, shape: Shape) -> None:
-    """Refuse levels and axes that are not as long as the dims say."""
+    """Refuse levels and axes whose lengths differ from the dims'."""
     dims = shape.dims
     count = len(levels[0]) if levels else values.shape[0]
     if shape.count(1) != count:
@@ -255,7 +255,7 @@ def _check_sizes(values: Values, levels: Levels, shape: Shape) -> None:
 
 
 def _arrange(values: Values, shape: Shape) -> Data[Any]:
-    """A Data of values, in which dims of one size lie behind the others."""
+    """A Data of values, with dims of fixed size after the others."""
     order = Shape.arranged(shape.dims, static_last=True)
     if order == tuple(range(shape.rank)):
         return make_data(values, shape)
@@ -276,7 +276,7 @@ def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
 
 
 def from_list(rows: Any, dims: Sequence[Dim], **facts: object) -> Data[Any]:
-    """Nested lists, one level for each dim; as `Data.from_list`."""
+    """As `Data.from_list`: nested lists, one level for each dim."""
     from varlen.types import Ragged
 
     dim_list = check_dims(dims)
@@ -311,7 +311,7 @@ def from_ragged(ragged: object, dims: Sequence[Dim], **facts: object) -> Data[An
 
 
 def from_padded(block: Values, dims: Sequence[Dim], side: str = "right", **facts: object) -> Data[Any]:
-    """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`."""
+    """As `Data.from_padded`: a rectangle with an axis for each dim; the padding is dropped."""
     one_of(side, "side", ("right", "left"))
     backend = backend_of(block)
     block = backend.as_array(block, "block")

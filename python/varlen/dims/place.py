@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def align(values: Values, shape: Shape, target: Shape) -> Any:
-    """Values of one shape as they broadcast against those of another, which has all its dims."""
+    """Values of one shape, ready to broadcast against another shape that has all its dims."""
     plan = target.align(shape)
     if plan is None:
         return values
@@ -47,20 +47,20 @@ def spread(values: Any, shape: Shape, target: Shape) -> Any:
 
 
 def order_of(shape: Shape, dims: Sequence[Dim]) -> tuple[int, ...] | None:
-    """Where dims that are all those of a shape lie in it; None where they are in its order."""
+    """The places of a shape's dims; None if they are in its order."""
     order = tuple([shape.find(dim) for dim in dims])
     return None if order == tuple(range(len(order))) else order
 
 
 def move(data: Data[Any], target: Shape) -> Any:
-    """The values of a Data as they lie for a shape of the same dims in another order."""
+    """The values of a Data, rearranged for a shape of the same dims in another order."""
     if target is data._shape:
         return data._values
     return align(data._values, data._shape, target).reshape(target.array_shape)
 
 
 def in_order(data: Data[Any]) -> Data[Any]:
-    """The same with values that lie in the order of its dims."""
+    """The same Data, with values stored in the order of its dims."""
     if data._order is None:
         return data
     if Shape.arranged(data.dims) != tuple(range(data._shape.rank)):
@@ -73,9 +73,9 @@ def in_order(data: Data[Any]) -> Data[Any]:
 
 
 def lay_along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
-    """The same where the positions of the dim k lie side by side, and where that dim is then.
+    """The same Data with adjacent positions of dim k, and the new place of that dim.
 
-    All dims behind it are axes of a row; the dims before it count the rows that it is cut into.
+    All dims behind it are axes of a row; the dims before it count the rows.
     """
     shape = data._shape
     if k + 1 >= shape.ragged:
@@ -110,7 +110,7 @@ def rows_shape(shape: Shape, front: int) -> tuple[int, ...]:
 def coordinates(shape: Shape, k: int, front: int | None = None) -> Any:
     """The place along the dim k of each position of the first `front` dims, int64.
 
-    As many dims as are rows, and k, if nothing is said.
+    By default all dims that count rows, and k.
     """
     front = max(shape.ragged, k + 1) if front is None else front
     target = Shape(shape.dims[:front]) if front < shape.rank else shape
@@ -119,14 +119,14 @@ def coordinates(shape: Shape, k: int, front: int | None = None) -> Any:
 
 
 def lengths_of(dim: Dim) -> Data[Any]:
-    """How many positions a dim has, over the dims that it is over: int64."""
+    """The lengths of a dim, int64, over the dims that it depends on."""
     shape = Shape(dim.over)
     level: Any = dim.level
     return make_data(np.asarray(level.lengths).reshape(shape.array_shape), shape)
 
 
 def has_inner(shape: Shape, k: int) -> bool:
-    """Whether another dim is over the dim k, so that its positions hold sequences."""
+    """Whether another dim depends on dim k, so its positions hold sequences."""
     if k + 1 >= shape.ragged:
         return False
     dim = shape.dims[k]
@@ -141,9 +141,9 @@ def positions_taken(
     change: Callable[[Data[Any]], Data[Any]],
     outer_dims: Sequence[Dim] | None = None,
 ) -> Data[Any]:
-    """Positions of the first k + 1 dims, each with all that is inside it, in another order or number.
+    """Take positions of the first k + 1 dims, in any order and number.
 
-    What stands inside a position moves as a whole, whether that is a row or sequences of several dims.
+    The contents of a position move as a whole, whether a row or sequences of several dims.
     """
     shape = data._shape
     front = k + 1
@@ -167,7 +167,7 @@ def with_dims(
     inner_dims: Sequence[Dim] | None = None,
     outer_dims: Sequence[Dim] | None = None,
 ) -> Data[Any]:
-    """Values over dims that stand in the place of the dim k; what is said of the Data is said of them."""
+    """Values over dims that replace dim k, with the annotations of the Data."""
     old = data._shape.dims
     target = target_of(data._shape, data._order, k, dims, inner_dims, outer_dims)
     return place_values(data, values, target, old[k], dims[0] if dims else None)
@@ -206,7 +206,7 @@ def place_values(
     old_dim: Dim,
     new: Dim | None,
 ) -> Data[Any]:
-    """Values over a shape in an order, in which a dim stands in the place of one that goes."""
+    """Values over a shape in an order, in which one dim replaces another."""
     facts = data._facts
     if facts is not NO_FACTS:
         facts = facts._replace(
@@ -218,7 +218,7 @@ def place_values(
 
 
 def reshape(values: Values, shape: tuple[int, ...]) -> Any:
-    """Values in another shape, themselves where it is theirs: torch takes its time to see that."""
+    """Values in another shape; unchanged if they have it, which torch is slow to see."""
     return values if values.shape == shape else values.reshape(shape)
 
 

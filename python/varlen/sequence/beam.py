@@ -258,7 +258,7 @@ class Beam:
         return result
 
     def _no_nan(self, candidates: Any, token_level: Level, rows: Any) -> None:
-        """Refuse NaN, which would be dropped with what cannot be."""
+        """Refuse NaN, which would be dropped with impossible tokens."""
         if not len(candidates):
             return
         maximum = candidates.max()  # NaN where there is one
@@ -341,7 +341,7 @@ class Beam:
 
 
 def _first(first: object, count: int) -> Ints:
-    """What each source starts with."""
+    """The first token of each source."""
     numbers = as_array(first, "first", f"an int, or {count}, one for each source")
     if numbers.dtype.kind not in "iu" and (numbers.size or numbers.ndim != 1):
         raise dtype_error("first", "integers", numbers.dtype)

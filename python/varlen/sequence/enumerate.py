@@ -140,7 +140,7 @@ def _inner(values: Values) -> tuple[int, ...]:
 
 
 def _windows(rows: Any, units: Level, size: int) -> Any:
-    """Each row with those behind it, zeros where there are none."""
+    """Each row with those behind it, and zeros beyond the end."""
     with naming("win_size"):
         result = backend_of(rows).seq2col(rows, units, 0, size - 1)[0]
     return (

@@ -120,7 +120,7 @@ def backprop_sequence_erase(
 
 
 def _erase_rows(r: Ragged[Any], tokens: SequencesLike) -> Ragged[Any] | None:
-    """Erase rows of numbers of up to 8 bytes, which are compared as bytes; None where they cannot be."""
+    """Erase rows of numbers of up to 8 bytes by comparing bytes; None if that is impossible."""
     values: Any = r.values
     is_array = isinstance(values, np.ndarray)
     dtype = values.dtype if is_array else readable(values[:0]).dtype
@@ -185,7 +185,7 @@ def _comparable(values: SequencesLike) -> Any:
 
 
 def _numbers(tokens: SequencesLike) -> Any:
-    """Tokens laid end to end: numbers of NumPy, or of Python where no dtype holds them all."""
+    """Tokens laid end to end: NumPy numbers, or Python numbers if no dtype holds them all."""
     values = tokens.values if isinstance(tokens, Ragged) else tokens
     try:
         numbers = _comparable(as_values([values] if _is_scalar(values) else values, "tokens")).reshape(-1)

@@ -241,7 +241,7 @@ def _check_count(times: Level, count: int, what: str) -> None:
 
 
 def _check_memory(count: int, rows: Any) -> None:
-    """Refuse a result of `count` rows like these where it is larger than any memory."""
+    """Refuse a result of `count` such rows if it exceeds any memory."""
     numbers = count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8)
     if tracing.holds_surely(numbers >= 2**60 - 2):
         fits_memory(numbers, "y")
@@ -253,7 +253,7 @@ def _outer_levels(levels: Levels, index: int, times: Level) -> Levels:
 
 
 def _repeat_levels(levels: Levels, index: int, times: Level) -> Levels:
-    """The levels of what `sequence_expand` gives."""
+    """The levels of the result of `sequence_expand`."""
     empty_rows = np.empty((levels[-1].total, 0), np.uint8)
     return (*_outer_levels(levels, index, times), *_core.gather(empty_rows, levels[index:], times.row_ids)[1])
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def sequences(x: SequencesLike, argument: str = "x") -> Ragged[Any]:
-    """The Ragged that an argument has to be."""
+    """The argument, which must be a Ragged."""
     if not isinstance(x, Ragged):
         raise instance_error(argument, "a Ragged", x)
     return x
@@ -47,7 +47,7 @@ def gradient_rows(
 ) -> Any:
     """The rows of a gradient, which has `count` rows, or nests as `levels` do.
 
-    `inner` is the shape that each row must have, where it is given.
+    `inner` is the required shape of a row, if given.
     """
     if isinstance(dY, Ragged):
         check_nest(dY.levels, levels, argument)
@@ -117,7 +117,7 @@ def array_of(value: object, argument: str) -> np.ndarray:
 
 
 def fill_for(values: SequencesLike, fill: object) -> Any:
-    """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given."""
+    """The fill for the core; 0 and 0.0 mean zero bytes of any dtype."""
     refuse_mask(fill, "pad_value")
     zero = is_zero(fill) or (type(fill) is float and fill == 0 and math.copysign(1, fill) > 0)
     if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
@@ -126,7 +126,7 @@ def fill_for(values: SequencesLike, fill: object) -> Any:
 
 
 def naming_pad_value() -> naming:
-    """Names `pad_value` in errors about the fill, and where sequences without rows need one."""
+    """Name `pad_value` in errors about the fill, and about sequences without rows."""
     return naming(fill="pad_value", empty="pad_value")
 
 
@@ -136,5 +136,5 @@ def in_parts(d: SequencesLike, add: Callable[[Any], Any]) -> Any:
 
 
 def scatter_rows(d: SequencesLike, rows: NDArray[np.int64], total: int) -> Any:
-    """`total` rows: those that d was taken from, and zeros. The gradient of picking rows."""
+    """`total` rows: d at the rows it was taken from, and zeros. The gradient of picking rows."""
     return in_parts(d, lambda part: backend_of(part).backprop_gather_add(part, rows[:, None], total))

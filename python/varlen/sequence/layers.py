@@ -1,4 +1,4 @@
-"""Layers of torch that run over all steps by themselves, on packed rows: by cuDNN where a GPU has them."""
+"""Run torch's recurrent layers over packed rows, with cuDNN on a GPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_layer(cell: object) -> bool:
 def run_layer(
     layer: Any, x: Packed[Any], init: Values | None, reverse: bool, rows_of: Callable[[Any, str], Any]
 ) -> tuple[Ragged[Any], Any]:
-    """The outputs of a layer, and its states by rank; `rows_of` checks the rows of a state that was given."""
+    """The outputs of a layer, and its states by rank; `rows_of` checks the rows of a given state."""
     import torch
 
     name = type(layer).__name__

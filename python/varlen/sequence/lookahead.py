@@ -147,7 +147,7 @@ def _filter_of_rows(r: Ragged[Any], value: object) -> Any:
 
 
 def _rows_of_gradient(dY: SequencesLike, r: Ragged[Any], shape: tuple[int, ...] | None) -> Any:
-    """The rows of a gradient of what `row_conv` gave, a Ragged or a rectangle."""
+    """The rows of a gradient of the result of `row_conv`, a Ragged or a rectangle."""
     inner = tuple(r.values.shape[1:])
     if shape is not None and not isinstance(dY, Ragged):
         rows = as_values(dY, "dY")

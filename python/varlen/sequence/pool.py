@@ -189,7 +189,7 @@ def _no_rows(d: Any) -> Any:
 
 
 def _is_zero_time(values: Any, pad_value: Any) -> bool:
-    """Whether an empty sequence of times would give 1970, which is in none of them."""
+    """Whether pad_value is a plain 0 for times, which would mean 1970."""
     return values.dtype.kind == "M" and type(pad_value) in (int, float) and pad_value == 0
 
 

@@ -160,7 +160,7 @@ def rnn(
 
 
 class _Run:
-    """One pass of a cell, and what the way back needs of it. A state is an array, or a tuple of arrays."""
+    """One pass of a cell, with its data for the backward pass. A state is an array, or a tuple of arrays."""
 
     def __init__(self, cell: Callable[..., Any], is_train: bool) -> None:
         self.cell = cell
@@ -170,7 +170,7 @@ class _Run:
         self.kinds: set[type] = set()
 
     def forward(self, steps: list[Any], sweep: Sweep) -> Any:
-        """Through all steps in the order of the sweep: the states after them, by rank."""
+        """Run all steps in the order of the sweep, and return the last states, by rank."""
         cell, is_train = self.cell, self.is_train
         kind: Any = None  # of results that are a state alone
         ys: list[Any] = []
@@ -213,7 +213,7 @@ class _Run:
         return sweep.last(state, n_active)
 
     def split_result(self, result: object, state_count: int) -> tuple[Any, Any]:
-        """The output and the state that a cell gave; a tuple of `many` states where that is not 0."""
+        """The output and the state of a cell's result; a tuple of `state_count` states if that is not 0."""
         if isinstance(result, tuple) and len(result) == 2:
             y, state = result
             if len(state) == state_count if isinstance(state, tuple) else not state_count:
@@ -230,7 +230,7 @@ class _Run:
         raise type_error("cell", f"expected {states}, or an output and {states}, got {_kind(result)}")
 
     def check(self, y: SequencesLike, state: object, sweep: Sweep, index: int, size: int) -> None:
-        """Refuse an output or a state that is not an array, or of another size than the step has."""
+        """Refuse an output or a state that is not an array of the size of the step."""
         parts = (y, *state) if isinstance(state, tuple) else (y, state)
         kind = self.kind
         try:
@@ -253,7 +253,7 @@ class _Run:
             self.kinds.add(self.kind)
 
     def backward(self, dys: list[Any], sweep: Sweep) -> tuple[list[Any], Any]:
-        """The way back: the gradients of the steps, and those of the states before them."""
+        """The backward pass: the gradients of the steps, and of the states before them."""
         dxs = []
         d, n_active = sweep.start()
         for callback, dy, size in zip(

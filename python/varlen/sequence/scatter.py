@@ -111,7 +111,7 @@ def backprop_sequence_scatter(dY: SequencesLike, index: Any, *, level: int = -1)
 
 
 def _target_rows(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged[Any]]:
-    """The row of all rows' places, laid end to end, that each entry of index means."""
+    """The place that each entry of index names, among the places of all rows laid end to end."""
     r = sequences(index, "index")
     _, units, _ = units_of(r, None, level)
     if block.ndim < 2:

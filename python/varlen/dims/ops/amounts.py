@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def as_amount(amount: Any, argument: str, minimum: int | None = 0) -> Data[Any]:
-    """An amount as int64 over the dims that it differs over."""
+    """An amount as int64, over the dims that it depends on."""
     if type(amount) is Dim:
         check_defined(amount, argument)
         return lengths_of(amount)
@@ -52,7 +52,7 @@ def as_amount(amount: Any, argument: str, minimum: int | None = 0) -> Data[Any]:
 
 
 def expand_amounts(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np.int64]]]:
-    """The shape of the dims of all, and each at all positions of it."""
+    """The shape of the dims of all amounts, and each amount at all its positions."""
     shape = amounts[0]._shape
     for other in amounts[1:]:
         shape = shape.join(other._shape)
@@ -60,15 +60,15 @@ def expand_amounts(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np
 
 
 def spread(amount: Data[Any], shape: Shape) -> NDArray[np.int64]:
-    """An amount at each position of dims, among which are all that it differs over: (positions,)."""
+    """An amount at each position of dims, which include all of its own: (positions,)."""
     return np.ascontiguousarray(spread_values(amount._values, amount._shape, shape), np.int64)
 
 
 def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[Any], int, Shape, Any]:
-    """The same where those of some dims that it has lie before the dim k, and where k is then.
+    """The same Data with its dims among `dims` moved before dim k, and the new place of k.
 
-    Then the shape of the dims before it and of the other ones, and for each position of that which one of
-    the dims before k alone it is; None where there are no others.
+    Also the shape of the dims before k and the missing ones, and for each of its positions the position over
+    the dims before k; None if no dim is missing.
     """
     from varlen.dims.place import move
 
@@ -99,7 +99,7 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
 
 
 def check_alike(a: Dim, b: Dim) -> None:
-    """Refuse one dim that is bound to other lengths in two places."""
+    """Refuse a dim that is bound to different lengths in two places."""
     one: Any = a.level
     other: Any = b.level
     if one is not other and one != other:
@@ -114,14 +114,14 @@ def _difference(name: str, a: Level, b: Level) -> str:
 
 
 def dim_of(count: Data[Any], name: str) -> Dim:
-    """A new dim of so many positions."""
+    """A new dim of these lengths."""
     if not count._shape.rank:
         return Dim(int(count._values), name=name)
     return Dim(name=name, kind="spatial")._bound(count._values.reshape(-1), count._shape.dims)
 
 
 def result_dim(dim: Dim, out_dim: Dim | None, count: Sequence[Data[Any]]) -> Dim:
-    """The dim of a result, or the one that was asked for, which gets lengths if it has none."""
+    """The dim of a result, or the requested one, which gets lengths if it has none."""
     if out_dim is None:
         return dim
     check_dim(out_dim, "out_dim")

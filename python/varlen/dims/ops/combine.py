@@ -164,7 +164,7 @@ def _function_of(op: str, operands: Sequence[object]) -> Callable[[Any, Any], An
 
 
 def operands(function: Callable[[Any, Any], Any], a: object, b: object, name: str) -> Any:
-    """What an operator of Python gives; NotImplemented for what it is not for."""
+    """The result of a Python operator, or NotImplemented."""
     if not (is_operand(a) and is_operand(b)):
         other = b if is_data(a) else a
         if hasattr(other, "shape"):
@@ -185,7 +185,7 @@ def is_operand(x: object) -> bool:
 
 
 def check_operand(x: object, argument: str) -> None:
-    """Refuse what is neither a Data nor a number."""
+    """Refuse anything but a Data or a number."""
     if not is_operand(x):
         raise instance_error(argument, "a Data or a number", x)
 
@@ -207,19 +207,19 @@ def _combine(function: Callable[[Any, Any], Any], a: object, b: object, name: st
 
 
 def _number(x: Any, name: str, like: Data[Any]) -> Any:
-    """A number as an operand; one of NumPy as Python has it beside tensors, which know no other."""
+    """A number as an operand; beside tensors, a NumPy number becomes a Python number."""
     check_operand(x, name)
     is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(like._values, np.ndarray)
     return x.item() if is_foreign else x
 
 
 def _computed_facts(facts: Annotations) -> Annotations:
-    """What is said of numbers that were computed: they are no positions of a dim any more."""
+    """The annotations of computed numbers, which are no longer positions of a dim."""
     return facts if facts is NO_FACTS else facts._replace(name=None, sparse_dim=None)
 
 
 def agree(a: Annotations, b: Annotations) -> Annotations:
-    """What is said of both operands, or of one where the other says nothing."""
+    """The annotations of both operands, or of the one that has them."""
     if a is NO_FACTS and b is NO_FACTS:
         return NO_FACTS
 
@@ -236,7 +236,7 @@ def agree(a: Annotations, b: Annotations) -> Annotations:
 
 
 def join_dims(parts: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape, tuple[int, ...] | None]:
-    """The shape of the dims of all, and the order in which it shows them."""
+    """The shape of the dims of all operands, and their display order."""
     first = parts[0]
     shape = first._shape
     try:
@@ -261,7 +261,7 @@ def join_dims(parts: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[S
 
 
 def _namesakes(dims: Sequence[Dim]) -> list[Dim]:
-    """Dims that are called as another one before them."""
+    """Dims that have the name of an earlier one."""
     names = [dim.name for dim in dims]
     return [dim for k, dim in enumerate(dims) if dim.name in names[:k] and dim not in dims[:k]]
 
@@ -272,7 +272,7 @@ def lined_up(parts: Sequence[Data[Any]], shape: Shape) -> list[Any]:
 
 
 def unify_kind(values: list[object]) -> list[Any]:
-    """Values of one kind of array: those of NumPy as the others, where there are others."""
+    """Values of one kind of array: NumPy arrays become the other kind if there is one."""
     like = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if like is not None:
         backend = backend_of(like)
@@ -352,7 +352,7 @@ def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[An
 
 
 def with_dims_of(data: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
-    """The same repeated over those of some dims that it has not."""
+    """The same values, repeated over the dims that they lack."""
     for dim in dims:
         if data._shape.find(dim) < 0:
             data = expand_dim(data, dim)

@@ -118,7 +118,7 @@ def integers(indices: Data[Any], argument: str) -> Any:
 
 
 def places_in_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str) -> tuple[Shape, Any]:
-    """Numbers that are places along a dim, and over which dims they are then."""
+    """Places along a dim, and the dims that they depend on."""
     level = dim.level if dim.over else None
     shortest = dim.max_size() if level is None else level.shortest if len(level) else 0
     if not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < shortest):

@@ -174,7 +174,7 @@ def _places_along(
 
 
 def _check_positions(numbers: Any, sizes: Any, shape: Shape, dim: Dim) -> None:
-    """Refuse positions that the dim does not have; on a device the kernel that reads them does."""
+    """Refuse positions that the dim does not have; on a device the reading kernel does."""
     if int(numbers.min()) >= 0 and (numbers < sizes).all():
         return
     wrong = np.broadcast_to((numbers < 0) | (numbers >= sizes), shape.array_shape)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
-    """The shape of dims in any order, and the order in which it shows them."""
+    """The shape of dims in any order, and their display order."""
     dim_list = check_dims(dims)
     bind_by_others(dim_list)
     for dim in dim_list:
@@ -189,7 +189,7 @@ def range_over_dim(
 
 
 def _with_over(dim: Dim) -> list[Dim]:
-    """What a dim is over, and what that is over."""
+    """The dims that a dim depends on, directly or not."""
     result: list[Dim] = []
     for outer_dim in dim.over:
         result += [x for x in (*_with_over(outer_dim), outer_dim) if x not in result]
@@ -317,7 +317,7 @@ def one_hot(
 
 
 class _Classes(NamedTuple):
-    """The places along a dim of classes as they line up with integers, and what both are over."""
+    """The positions along a dim of classes, aligned with integers, and the dims of both."""
 
     places: Any
     shape: Shape

@@ -142,7 +142,7 @@ def _as_float(values: Values) -> Any:
 
 
 def _narrow_halves(result: Data[Any], *operands: Data[Any] | None) -> Data[Any]:
-    """What halves come to, computed in float32, where squares of theirs do not overflow, as halves again."""
+    """Compute halves in float32, in which their squares do not overflow, and return halves."""
     dtypes = [part._values for part in operands if part is not None]
     return result._map(lambda values: as_of(values, *dtypes))
 

@@ -134,7 +134,7 @@ def pad(
 
 
 def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
-    """What an amount is in the algebra."""
+    """An amount in the algebra of dims."""
     if is_data(amount):
         return dim_of(numbers, name)
     return amount if type(amount) is Dim else int(amount)
@@ -167,7 +167,7 @@ def _padded(
 
 
 class _Plan(NamedTuple):
-    """How positions come to rows, or to an axis, where no dim is over the one that gets longer."""
+    """A plan for rows or an axis that grow, if no dim depends on the padded one."""
 
     k: int
     dim: Dim

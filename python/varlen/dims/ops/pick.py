@@ -1,7 +1,7 @@
 """Replace some dims by others, given what stands at each position of the new ones.
 
-A frame is a shape of dims that are new, beside those of the values that decide where numbers come from. What
-a dim that stays is over may go: its sequences move as a whole, and it gets their lengths.
+A frame is a shape of new dims, and of the dims of the values that decide where numbers come from. A remaining
+dim may depend on a replaced one: its sequences move as a whole, and it gets their lengths.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def repeat_over(values: Any, shape: Shape, target: Shape) -> Any:
-    """Values over the dims of another shape, repeated over those that they lack."""
+    """Values repeated over the dims of another shape that they lack."""
     values = align(values, shape, target)
     if tuple(values.shape) == target.array_shape:
         return values
@@ -52,7 +52,7 @@ def places_along(dim: Dim, target: Shape) -> Any:
 
 
 def position_text(shape: Shape, position: int) -> str:
-    """Where a position lies, for an error: "batch 1, time 0"."""
+    """A position for an error: "batch 1, time 0"."""
     return ", ".join([f"{dim.name} {places_along(dim, shape)[position]}" for dim in shape.dims])
 
 
@@ -151,10 +151,10 @@ def pick(
     mask: NDArray[np.bool_] | None = None,
     fill: Any = 0,
 ) -> Data[Any]:
-    """Numbers from other positions: `spot` says the place along each dim that goes, for positions of a frame.
+    """Take numbers by place: for each position of a frame, `spot` holds the place along each replaced dim.
 
-    Dims of the frame that the values lack stand where the first of those stood, in the order `new`. Where
-    `mask` is False stands `fill`, and no sequence.
+    Dims of the frame that the values lack replace the first of those dims, in the order `new`. If `mask` is
+    False, the result holds `fill`, or an empty sequence.
     """
     shape, dims = x._shape, x._shape.dims
     rest = {dim for k, dim in enumerate(dims) if k not in axes}

@@ -129,7 +129,7 @@ def reduce(
 
 
 def _reduce_complex(mode: str, values: Values, level: Level, empty: object) -> Any:
-    """What complex numbers come to, by kernels of real ones."""
+    """Reductions of complex numbers, by kernels of real ones."""
     if mode == "norm":
         return backend_of(values).reduce(mode, abs(values), level, empty)
     rows = over_pairs(values, lambda pairs: backend_of(pairs).reduce(mode, pairs, level, 0))
@@ -150,7 +150,7 @@ def complex_first(values: Values, dtype: object) -> tuple[Any, Any]:
 
 
 def row_along(x: Data[Any], axes: Sequence[int]) -> str:
-    """What errors call a row of the dims at some places; {} is its number."""
+    """The name of a row in errors about the dims at some places; {} is its number."""
     return f"row {{}} along {quote_names(dims_of(x, axes), 'and')}" if axes else "row {}"
 
 
@@ -167,9 +167,10 @@ def _log_counts(level: Level, rows: Values) -> Any:
 
 
 def group_dims(x: Data[Any], axes: Sequence[int]) -> tuple[Any, Level, Any, Shape]:
-    """Values whose positions lie side by side that differ in some dims alone, and the level that cuts them.
+    """Group values: positions that differ only in some dims lie side by side, cut by a level.
 
-    Then in which order they were taken, None as they lay, and the shape without those dims.
+    Returns values, level, the order in which they were taken (None if unchanged), and the shape without those
+    dims.
     """
     shape, values = x._shape, x._values
     perm, front, level, order, rest = shape.group(axes)
@@ -185,7 +186,7 @@ def group_dims(x: Data[Any], axes: Sequence[int]) -> tuple[Any, Level, Any, Shap
 
 
 def order_left(x: Data[Any], axes: Sequence[int]) -> tuple[int, ...] | None:
-    """The order of the dims that stay."""
+    """The order of the remaining dims."""
     if x._order is None:
         return None
     rest = [k for k in x._order if k not in axes]
@@ -219,7 +220,7 @@ def _empty_of(
 
 
 def _refuse_nothing(level: Level, x: Data[Any], axes: Sequence[int], why: str) -> None:
-    """Refuse sequences without positions, as far as the host knows of them."""
+    """Refuse sequences without positions that the host knows of."""
     if level.is_on_host and len(level) and level.shortest == 0:
         i = int((level.lengths == 0).argmax())
         names = quote_names([x._shape.dims[k] for k in axes], "and")
@@ -228,7 +229,7 @@ def _refuse_nothing(level: Level, x: Data[Any], axes: Sequence[int], why: str) -
 
 
 def _places_of(x: Data[Any], mode: str, axes: Sequence[int], empty: object) -> Data[Any]:
-    """Places of extremes: along the dim that goes, or among the positions of several."""
+    """Positions of extremes along the reduced dim, or among the positions of several."""
     dims = [x._shape.dims[k] for k in axes]
     if list(axes) != sorted(axes):
         x = _in_front(x, dims)
@@ -270,7 +271,7 @@ def _in_front(x: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
 
 
 def _places_along(x: Data[Any], k: int, indices: Values, level: Level, order: object) -> Any:
-    """Places in sequences, which lack positions, as places along a dim."""
+    """Convert places in sequences, which lack positions, to places along a dim."""
     coords = coordinates(x._shape, k)[order]
     backend = backend_of(indices)
     numbers = backend.readable(indices)

@@ -354,7 +354,7 @@ def search_sorted(
 
 
 def _rows_of_dim(x: Data[Any], k: int) -> tuple[Shape, Level, Any]:
-    """Numbers on one axis where a dim is the last one: the shape, the level of its sequences, and they."""
+    """The shape, the level of a dim's sequences, and the numbers on one axis with that dim last."""
     dim = x._shape.dims[k]
     others = [item for j, item in enumerate(x._shape.dims) if j != k]
     inner = [item for item in others if dim in item.over]
@@ -382,7 +382,7 @@ def _head_places(x: Data[Any], dim: Dim) -> Any:
 
 
 def _taken_at(which: object, level: Level, out_level: Level, numbers: Values) -> Any:
-    """What stands at places in the sequences of a level, where those that are kept are fewer."""
+    """The values at places in the sequences of a level, for fewer kept places."""
     backend = backend_of(which)
     indices = backend.readable(which)
     starts = level.offsets[:-1][out_level.row_ids].reshape(-1, *[1] * (indices.ndim - 1))

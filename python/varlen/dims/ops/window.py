@@ -43,7 +43,7 @@ _FAR = 1 << 60  # lengths with twice as many positions and a window more fit 63 
 
 
 class Windows:
-    """How windows go along rows: how many there are in each, and what they read."""
+    """The windows along rows: their number in each row, and the positions that they read."""
 
     def __init__(self, size: int, stride: int, dilation: int, padding: str | int) -> None:
         self.size = as_int(size, "size", 1)
@@ -65,12 +65,12 @@ class Windows:
                 raise overflow_error("padding", f"{padding} positions do not fit 60 bits")
 
     def counts(self, lengths: Any) -> Any:
-        """How many windows rows have."""
+        """The number of windows of rows."""
         starts = lengths if self.is_same else np.maximum(lengths + 2 * self.left - self.span, 0)
         return -(-starts // self.stride)
 
     def count(self, dim: Dim) -> Data[Any]:
-        """How many windows rows of a dim have."""
+        """The number of windows of a dim's rows."""
         lengths = lengths_of(dim)
         return lengths._like(self.counts(lengths._values))
 

@@ -114,13 +114,13 @@ class DataSpec:
 
 
 def spec_of(data: Data[Any]) -> DataSpec:
-    """What a Data has beside its values; its dims keep their lengths."""
+    """The spec of a Data; its dims keep their lengths."""
     facts = data._facts
     roles = {word: getattr(facts, word) for word in WORDS[2:6]}
     return DataSpec(data.dims, dtype_name(data._values.dtype), **roles)
 
 
 def dtype_name(dtype: object) -> str:
-    """What NumPy and torch both call a dtype."""
+    """The name of a dtype in NumPy and torch."""
     is_torch = str(dtype).startswith("torch.")
     return base.dtype_name(dtype if is_torch else as_dtype(dtype, "dtype"))
