@@ -8,9 +8,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_array, as_int, as_list
+from varlen.arguments import as_array, as_int, is_listed
 from varlen.backends.values import as_ints
-from varlen.errors import error_of, naming, value_error
+from varlen.errors import error_of, instance_error, naming, value_error
 from varlen.levels import Levels, each_level
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 
@@ -88,8 +88,10 @@ class RankTable:
 
     def __init__(self, lengths: Lengths, indices: Any = None, *, outer: Any = ()) -> None:
         level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
-        outers = as_list(outer, "outer", "lengths")
-        outer_levels = each_level(outers, Level.from_lengths, "outer") if outers else ()
+        has_lengths = type(outer) is Level or is_listed(outer)
+        if not has_lengths:
+            raise instance_error("outer", "a list of lengths", outer)
+        outer_levels = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
         for d, (one, inner_level) in enumerate(zip(outer_levels, (*outer_levels, level)[1:], strict=True)):
             if not one._fits(len(inner_level)):
                 raise value_error(

@@ -252,3 +252,19 @@ def test_a_packed_sequence_has_to_be_one(rows, sizes, order, text):
     given = torch.nn.utils.rnn.PackedSequence(torch.arange(rows), torch.tensor(sizes), order, None)
     with pytest.raises(ValueError, match=text):
         vl.Packed.from_packed_sequence(given)
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [[[1, 1]], [1, 1], np.array([1, 1]), vl.Level.from_lengths([1, 1]), (vl.Level.from_lengths([1, 1]),)],
+)
+def test_outer_lengths_of_a_rank_table_come_in_any_form(outer):
+    (level,) = vl.RankTable([2, 1], outer=outer).outer
+    assert level.lengths.tolist() == [1, 1]
+
+
+def test_outer_lengths_of_a_rank_table_may_be_a_tensor():
+    torch = pytest.importorskip("torch")
+    for outer in (torch.tensor([1, 1]), [torch.tensor([1, 1])]):
+        (level,) = vl.RankTable([2, 1], outer=outer).outer
+        assert level.lengths.tolist() == [1, 1]
