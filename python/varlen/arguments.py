@@ -256,10 +256,10 @@ def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
     return value
 
 
-def as_path(path: object, argument: str = "path") -> str:
-    """The path that was given, as text."""
+def as_path(path: object, argument: str = "path", what: str = "a path") -> str:
+    """The given path, as text."""
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise instance_error(argument, "a path", path)
+        raise instance_error(argument, what, path)
     return os.fsdecode(path)
 
 
@@ -406,8 +406,9 @@ def as_ints(x: object) -> Any:
 
 def as_array(value: object, argument: str, expected: str = "an array") -> np.ndarray[Any, np.dtype]:
     """An array on the host of integers, ids or flags that were given in any form."""
+    numbers = as_ints(value)
     try:
-        return np.asarray(as_ints(value))
+        return np.asarray(numbers)
     except ValueError:
         raise value_error(argument, f"expected {expected}, got lists of different lengths") from None
 

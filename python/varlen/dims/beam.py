@@ -62,7 +62,8 @@ class Beam:
         name: str | None = None,
     ) -> None:
         check_dim(dim)
-        for argument, data in {"scores": scores, **({} if src is None else {"src": src})}.items():
+        operands = {"scores": scores} if src is None else {"scores": scores, "src": src}
+        for argument, data in operands.items():
             check_data(data, argument)
             if data._shape.find(dim) < 0:
                 raise value_error(argument, f"'{dim.name}' is not among {describe(data.dims)}")

@@ -106,7 +106,7 @@ def open_shards(
         keys = tuple(dict.fromkeys(names))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
-    folder = None if cache is None else os.path.abspath(as_path(cache, "cache"))
+    folder = None if cache is None else os.path.abspath(as_path(cache, "cache", "a folder"))
     if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
         try:
             file = open_file(name, mmap=mmap)

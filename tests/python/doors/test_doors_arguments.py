@@ -149,7 +149,7 @@ def test_a_flag_is_true_or_false(calls):
     assert [f"{what}: {error!r}" for what, _, error in errors if not hasattr(error, "reason")] == []
 
 
-# The system's own errors name the path; what a function of the caller's raises is his.
+# Errors of the caller's own functions stay theirs; those of the system name the path.
 OTHERS = re.compile(r"tf\.map_flat_values\(|Dataset\.map\(batched|device: |varlen\.thinc\.")
 
 

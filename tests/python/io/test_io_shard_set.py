@@ -246,7 +246,7 @@ def test_a_cache_is_a_folder_for_files_behind_urls(folder):
     for paths in (folder, [folder], str(folder / "*.nrt")):
         with pytest.raises(ValueError, match=r"cache: .* is no URL; only files behind URLs are copied"):
             io.open_shards(paths, cache=folder)
-    with pytest.raises(TypeError, match="cache: expected a path, got bool"):
+    with pytest.raises(TypeError, match="cache: expected a folder, got bool"):
         io.open_shards("memory://shards", cache=True)
 
 
