@@ -125,7 +125,7 @@ class Dataset(Views):
         """Make one padded or ragged batch of rows or windows, in one call from the file to the arrays.
 
         The numbers are those of `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()`; keys
-        of dim 0, one value for each row, are in the batch too.
+        of dim 0, one value for each row, are in the batch too, unless `keys` leaves them out.
 
         Parameters
         ----------

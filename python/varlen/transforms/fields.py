@@ -18,7 +18,7 @@ from varlen.types import Padded, Ragged
 
 
 def is_pair(X: Any) -> bool:
-    """Whether a tuple is (values, lengths): an integer vector after rows that are none."""
+    """Whether a tuple is (values, lengths): a Level after rows, or integers after rows of other numbers."""
     if type(X) is not tuple or len(X) != 2 or not is_array(X[0]) or X[0].ndim == 0:
         return False
     if type(X[1]) is Level:
