@@ -24,6 +24,7 @@ import render
 import steps
 import tensor
 import thinc_ops
+import values
 from frontend import Face
 from verb import ByHand, Verb
 
@@ -121,6 +122,87 @@ if TYPE_CHECKING:
 """
     parts = (*map(render.method, VERBS), *(render.face(face, "Ragged") for face in methods.METHODS))
     return render.module("Verbs as methods of a Ragged.", head, [kind + "\n".join(parts)])
+
+
+def value_members() -> str:
+    """`varlen.types.tensor_methods`."""
+    head = f"""{FUTURE}
+import builtins
+import math
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends.numeric import is_float
+from varlen.backends.values import copy_of
+from varlen.types.device_methods import DeviceMethods
+from varlen.types.tensor_calls import (
+    as_numpy,
+    as_tensor,
+    backward,
+    cast,
+    contiguous,
+    follow,
+    is_complex,
+    nested_lists,
+    retain_grad,
+    tensor,
+    write,
+)
+
+if TYPE_CHECKING:
+    from torch.autograd.graph import Node
+    from typing_extensions import Self
+
+    from varlen.backends.values import DTypes"""
+    kind = """class TensorMethods(DeviceMethods):
+    \"""Methods of the containers, which inherit them: what torch's tensors have, of their values.
+
+    Arrays take those that have a meaning for them; those of autograd refuse them.
+
+    Examples
+    --------
+    >>> vl.Ragged([3, 1, 4], [1, 2]).float().dtype
+    dtype('float32')
+    \"""
+
+    __slots__ = ()
+
+    def _convert(self, dtype: DTypes) -> Self:
+        return cast(self, dtype)
+
+    @property
+    def requires_grad(self) -> builtins.bool:
+        \"""Whether autograd follows the values; always False for arrays.\"""
+        return builtins.bool(getattr(self._rows(), "requires_grad", False))
+
+    @property
+    def grad(self) -> Self | None:
+        \"""The gradient of the values under the same structure; None if there is none.\"""
+        grad = getattr(self._rows(), "grad", None)
+        return None if grad is None else self._with_rows(grad)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        \"""The node of autograd that made the values, or None.\"""
+        return getattr(self._rows(), "grad_fn", None)
+
+    @property
+    def is_leaf(self) -> builtins.bool:
+        \"""Whether no operation that autograd follows made the values; always True for arrays.\"""
+        return builtins.bool(getattr(self._rows(), "is_leaf", True))
+
+    @property
+    def is_cuda(self) -> builtins.bool:
+        \"""Whether the values lie on a CUDA device.\"""
+        return self.device.startswith("cuda")
+
+    @property
+    def is_meta(self) -> builtins.bool:
+        \"""Whether the values are a shape alone, on the device "meta".\"""
+        return self.device == "meta"
+
+"""
+    parts = [kind + "\n".join(render.face(face, "Self") for face in values.METHODS)]
+    return render.module("Members of torch's tensors as members of the containers.", head, parts)
 
 
 def data_methods() -> str:
@@ -530,6 +612,7 @@ def files() -> dict[Path, str]:
         folder / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/faces.py": ragged_methods(),
         PACKAGE / "types/namesakes.py": namesakes(),
+        PACKAGE / "types/tensor_methods.py": value_members(),
         PACKAGE / "dims/faces.py": data_methods(),
         PACKAGE / "dims/ops/faces.py": dims_functions(),
         PACKAGE / "sequence/faces.py": step_functions(),

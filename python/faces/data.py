@@ -247,15 +247,6 @@ METHODS = (
         "The same data in padded storage. Operations on it return packed storage.",
     ),
     _method(
-        "detach",
-        "",
-        "Return the same values, detached from the gradient.",
-        'self._like(self._tensor("detach").detach())',
-        ">>> x.torch().detach().requires_grad\n    False",
-        returns="A Data that shares the values.",
-        raises={"TypeError": "The values are a NumPy array, which has no gradients."},
-    ),
-    _method(
         "transpose",
         "order: Sequence[Axis]",
         "Reorder the dims, for lists and rectangles. No values move.",

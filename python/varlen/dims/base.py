@@ -15,7 +15,7 @@ from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
 from varlen.errors import instance_error
 from varlen.types.attributes import attributes_of
-from varlen.types.device_methods import DeviceMethods
+from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -46,7 +46,7 @@ NO_FACTS = Annotations()
 _new = object.__new__
 
 
-class DataBase(DeviceMethods, Generic[ArrayT]):
+class DataBase(TensorMethods, Generic[ArrayT]):
     """The state of a `varlen.Data`, and the members that need no operation.
 
     Examples

@@ -352,28 +352,6 @@ class DeclaredMethods(Generic[ArrayT]):
         """
         return export.padded(self, fill, side)
 
-    def detach(self: Any) -> Data[ArrayT]:
-        """Return the same values, detached from the gradient.
-
-        Returns
-        -------
-        Data
-            A Data that shares the values.
-
-        Raises
-        ------
-        TypeError
-            The values are a NumPy array, which has no gradients.
-
-        Examples
-        --------
-        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-        >>> x.torch().detach().requires_grad
-        False
-        """
-        result: Data[ArrayT] = self._like(self._tensor("detach").detach())
-        return result
-
     def transpose(self: Any, order: Sequence[Axis]) -> Data[ArrayT]:
         """Reorder the dims, for lists and rectangles. No values move.
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
+    from varlen.backends.values import DTypes
     from varlen.joint.joint_dict import JointNestedRaggedTensorDict
 
 __all__ = ["JointArrays"]
@@ -103,6 +104,11 @@ class JointArrays(DeviceMethods, dict[str, Any]):
         if all(a is b for a, b in zip(arrays.values(), self.values(), strict=True)):
             return self
         return type(self)(arrays, self._dtypes, self._source)
+
+    def _convert(self, dtype: DTypes) -> Self:
+        raise type_error(
+            "dtype", "JointArrays keep the dtypes of their joint dict", "convert one key, as x.to(dtype)"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self), self._dtypes, self._source)

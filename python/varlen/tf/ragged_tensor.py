@@ -301,7 +301,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
             raise overflow_error("dtype", f"a split of {maximum} does not fit int32", number=maximum)
         return self
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> np.ndarray:  # type: ignore[override]
         """Convert to NumPy: one array if all lengths are equal, else an object array of arrays.
 
         Returns

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen.arguments import as_bool
-from varlen.backends.values import device_of, pin, to_device
+from varlen.backends import backend_of
+from varlen.backends.values import copy_of, device_of, is_tensor, pin, to_device
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
-    from varlen.backends.values import SequencesLike
+    from varlen.backends.values import DTypes, SequencesLike
 
 
 class DeviceMethods:
@@ -43,17 +47,28 @@ class DeviceMethods:
         """The device of the values: "cpu", or for example "cuda:0" for tensors, CuPy's and JAX's arrays."""
         return device_of(self._rows())
 
-    def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Self:
-        """Move the values to a device.
+    def to(
+        self,
+        device: Any = None,
+        dtype: DTypes | bool | None = None,
+        non_blocking: bool = False,
+        *,
+        copy: bool = False,
+    ) -> Self:
+        """Move the values to a device, convert them to a dtype, or both, as `torch.Tensor.to`.
 
         Parameters
         ----------
         device
             A `torch.device`, or a value that makes one: "cuda", "cuda:1", "cpu", a number. For arrays of
             CuPy, one of these names, a number or a `cupy.cuda.Device`; on the CPU they become arrays of
-            NumPy.
+            NumPy. Or a dtype. Or a container, a tensor or an array, whose device and dtype are meant.
+        dtype
+            A dtype of NumPy or torch. Containers of several arrays convert those of floats. Or non_blocking.
         non_blocking
             Whether the call may return before the copy is done; host values must be pinned for that.
+        copy
+            Whether to copy values that are there already.
 
         Returns
         -------
@@ -71,11 +86,24 @@ class DeviceMethods:
         --------
         >>> import torch
         >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
-        >>> r.to("cpu") is r
-        True
+        >>> r.to("cpu") is r, r.to(torch.float32).dtype
+        (True, torch.float32)
         """
+        kind: Any = dtype
+        if isinstance(dtype, bool):
+            non_blocking, kind = dtype, None
         early = as_bool(non_blocking, "non_blocking")
-        return self._move(lambda values: to_device(values, device, early))
+        place = device
+        if _is_dtype(device):
+            if kind is not None:
+                raise type_error("dtype", f"given twice, as {device} and {kind}")
+            place, kind = None, device
+        elif hasattr(device, "dtype") and hasattr(device, "device"):
+            place, kind = device.device, device.dtype if kind is None else kind
+        result = self if place is None else self._move(lambda values: to_device(values, place, early))
+        if kind is not None:
+            result = result._convert(kind)
+        return result._move(copy_of) if result is self and as_bool(copy, "copy") else result
 
     def cpu(self) -> Self:
         """Move the values to the CPU, as `to("cpu")`.
@@ -151,3 +179,16 @@ class DeviceMethods:
         rows = self._rows()
         new_rows = move(rows)
         return self if new_rows is rows else self._with_rows(new_rows)
+
+    def _convert(self, dtype: DTypes) -> Self:
+        """The same with floats in another dtype."""
+        return self._move(lambda values: _convert_floats(values, dtype))
+
+
+def _is_dtype(x: object) -> bool:
+    return isinstance(x, (np.dtype, type)) or type(x).__name__ == "dtype"
+
+
+def _convert_floats(values: Any, dtype: DTypes) -> Any:
+    is_float = values.is_floating_point() if is_tensor(values) else values.dtype.kind == "f"
+    return backend_of(values).to_dtype(values, dtype) if is_float else values

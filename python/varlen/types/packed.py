@@ -20,13 +20,13 @@ from varlen.ops.combine import split
 from varlen.ops.support.outputs import container, padded_class
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
-from varlen.types.device_methods import DeviceMethods
 from varlen.types.indexing import int_index
 from varlen.types.packing import check_table, check_total, from_steps, rank_table, to_steps
 from varlen.types.padded import Padded
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
 from varlen.types.refusals import NoArray
+from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
     import torch
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @adopt_methods
 @container("Packed")
-class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
+class Packed(NoArray, TensorMethods, Generic[ArrayT]):
     """Sequences side by side, step by step and without padding, for recurrent layers.
 
     It is a list of steps. Step t holds element t of every sequence longer than t, the longest sequence first.

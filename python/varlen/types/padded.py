@@ -18,10 +18,10 @@ from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import container
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
-from varlen.types.device_methods import DeviceMethods
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
 from varlen.types.refusals import NoArray
+from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @adopt_methods
 @container("Padded")
-class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
+class Padded(NoArray, TensorMethods, Generic[ArrayT]):
     """Sequences side by side in one time-major block, sorted by length, for recurrent layers.
 
     Parameters

@@ -23,10 +23,10 @@ from varlen.ops.support.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 from varlen.types.constructors import Constructors
-from varlen.types.device_methods import DeviceMethods
 from varlen.types.faces import VerbMethods
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
+from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -48,7 +48,7 @@ class Ragged(
     Structure[ArrayT],
     VerbMethods[ArrayT],
     Operators,
-    DeviceMethods,
+    TensorMethods,
     RaggedBase[ArrayT],
 ):
     """Sequences of different lengths, nested to any depth.

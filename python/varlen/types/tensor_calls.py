@@ -1,0 +1,113 @@
+"""What members of torch's tensors mean for the values of a container, tensors or not."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from varlen.backends import backend_of
+from varlen.backends.values import is_tensor, readable
+from varlen.errors import type_error, value_error
+from varlen.levels import same_levels
+
+T = TypeVar("T")
+
+
+def tensor(values: Any, member: str) -> Any:
+    """Values that have to be a tensor."""
+    if not is_tensor(values):
+        raise type_error(member, "NumPy arrays have no gradients", "use x.torch()")
+    return values
+
+
+def cast(x: T, dtype: Any) -> T:
+    """A container with its values in a dtype; itself where they have it."""
+    container: Any = x
+    result: T = container._move(lambda values: backend_of(values).to_dtype(values, dtype))
+    return result
+
+
+def contiguous(values: Any) -> Any:
+    """Values end to end in memory: themselves where they are."""
+    return backend_of(values).contiguous(values)
+
+
+def as_numpy(values: Any) -> Any:
+    """Values as an array of NumPy, on the host."""
+    return values if isinstance(values, np.ndarray) else readable(values)
+
+
+def as_tensor(values: Any) -> Any:
+    """Values as a tensor, which shares their memory where it can."""
+    if is_tensor(values):
+        return values
+    from varlen.backends.torch.memory import share_memory
+
+    return share_memory(values)
+
+
+def follow(x: T, requires_grad: bool) -> T:
+    """The container after autograd was asked to follow its values, or not to."""
+    container: Any = x
+    tensor(container._rows(), "requires_grad_").requires_grad_(requires_grad)
+    return x
+
+
+def retain_grad(x: Any) -> None:
+    """Keep the gradient of values that are no leaf."""
+    tensor(x._rows(), "retain_grad").retain_grad()
+
+
+def backward(x: Any, gradient: Any, retain_graph: bool | None, create_graph: bool) -> None:
+    """The gradients of the values, from one of a container or a tensor."""
+    values = tensor(x._rows(), "backward")
+    rows = _rows_beside(gradient, x, "gradient")
+    if rows is None and values.numel() != 1:
+        way = "reduce it first, as with x.mean().sum(), or pass a gradient: x.backward(gradient)"
+        raise value_error("", f"{repr(x).splitlines()[0]} holds several numbers", way, context="backward")
+    values.backward(rows, retain_graph, create_graph)
+
+
+def write(x: T, source: Any, non_blocking: bool) -> T:
+    """The container after values of another were written into its own."""
+    container: Any = x
+    values, rows = container._rows(), _rows_beside(source, x, "source")
+    if is_tensor(values):
+        values.copy_(as_tensor(rows), non_blocking)
+    else:
+        values[...] = as_numpy(rows)
+    return x
+
+
+def _rows_beside(other: Any, x: Any, argument: str) -> Any:
+    """The rows of a container that nests like x, or an array or a tensor of the shape of its rows."""
+    rows = other._rows() if hasattr(other, "_rows") else other
+    shape = tuple(x._rows().shape)
+    if rows is not None and tuple(np.shape(rows)) != shape:
+        raise value_error(argument, f"has shape {tuple(np.shape(rows))}, the values {shape}")
+    if rows is not other and not _nest_alike(other, x):
+        raise value_error(argument, "its sequences have other lengths or another order")
+    return rows
+
+
+def _nest_alike(a: Any, b: Any) -> bool:
+    """Whether two containers of rows of one shape have the same structure."""
+    if hasattr(a, "dims") or hasattr(b, "dims"):
+        return getattr(a, "dims", None) == getattr(b, "dims", None)
+    if hasattr(a, "_levels") and hasattr(b, "_levels"):
+        return same_levels(a._levels, b._levels)
+    return bool(a._with_rows(b._rows()).equals(b, equal_nan=True))
+
+
+def is_complex(values: Any) -> bool:
+    """Whether values are complex numbers."""
+    dtype = values.dtype
+    return bool(dtype.is_complex if is_tensor(values) else dtype.kind == "c")
+
+
+def nested_lists(x: Any) -> list[Any]:
+    """The numbers of a container as lists, in the original order."""
+    ragged = x.to_ragged() if hasattr(x, "size_at_t") else x
+    lists: list[Any] = ragged.to_list()
+    return lists
