@@ -45,6 +45,7 @@ CHAPTERS = {
     "Thinc": "thinc transforms",
     "tensors": "tensor",
     "packing": "bins",
+    "Arrow": "arrow",
     "calls": "offsets boundary threads import",
 }
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]

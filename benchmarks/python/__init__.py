@@ -42,6 +42,7 @@ NOUNS = (
     "joint",
     "offsets",
     "tensors",
+    "arrow",
     "boundary",
     "threads",
     "imports",

@@ -7,6 +7,7 @@ namespace varlen::bindings {
 
 // In the order in which they are called: files need Header, all else goes by the alphabet.
 #define VARLEN_ROOMS(ROOM) \
+  ROOM(arrow)              \
   ROOM(batch)              \
   ROOM(bins)               \
   ROOM(cast)               \

@@ -1,6 +1,8 @@
 // `_core.Shape`: dims in the order in which values lie, and the plans of ops on them.
 #include "varlen/model/shape.hpp"
 
+#include <pybind11/stl.h>
+
 #include <deque>
 #include <map>
 #include <tuple>

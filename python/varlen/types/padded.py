@@ -14,6 +14,7 @@ from varlen.arguments import check_step, is_listed, over_limit
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, instance_error, type_error, value_error
+from varlen.interop.arrow_nodes import ArrowSource, Node, array_node
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import container
 from varlen.types import arithmetic
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 @adopt_methods
 @container("Padded")
-class Padded(NoArray, TensorMethods, Generic[ArrayT]):
+class Padded(NoArray, TensorMethods, ArrowSource, Generic[ArrayT]):
     """Sequences side by side in one time-major block, sorted by length, for recurrent layers.
 
     Parameters
@@ -366,6 +367,10 @@ class Padded(NoArray, TensorMethods, Generic[ArrayT]):
         """
         values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
         return self._kind._make(values, (level,))
+
+    def _arrow_node(self) -> Node:
+        rows = self.to_ragged()
+        return array_node(rows.values, rows.levels)
 
     def to_list(self) -> list[ArrayT]:
         """Convert to a list of sequences, in the original order; as `ops.padded2list`.

@@ -15,6 +15,7 @@ from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
+from varlen.interop.arrow_nodes import ArrowSource, Node, array_node
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -49,6 +50,7 @@ class Ragged(
     VerbMethods[ArrayT],
     Operators,
     TensorMethods,
+    ArrowSource,
     RaggedBase[ArrayT],
 ):
     """Sequences of different lengths, nested to any depth.
@@ -570,6 +572,9 @@ class Ragged(
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return arithmetic.as_rectangle(self, dtype, copy)
+
+    def _arrow_node(self) -> Node:
+        return array_node(self._values, self._levels)
 
     def __repr__(self) -> str:
         from varlen.display.text import ragged_text
