@@ -148,7 +148,7 @@ _HOMES = {
 # Loaded when first asked for, as those names are, so that `import varlen` costs numpy and the core.
 _MODULES = (
     "arguments", "backends", "cli", "cuda", "data", "dims", "display", "interop", "io", "joint", "levels",
-    "lod", "ops", "returnn", "sequence", "testing", "tf", "thinc", "transforms", "types",
+    "lod", "ops", "plot", "returnn", "sequence", "testing", "tf", "thinc", "transforms", "types",
 )  # fmt: skip
 _hooks.install()
 _threads.limit_worker()

@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["bars", "sparkline"]
+__all__ = ["bars", "count_lengths", "sparkline"]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def _counts(lengths: np.ndarray, bins: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def count_lengths(lengths: np.ndarray, bins: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Counts of whole-number bins of equal width, and the edges between them."""
     low, high = int(lengths.min()), int(lengths.max())
     bins = min(bins, high - low + 1)
@@ -26,7 +26,7 @@ def sparkline(lengths: np.ndarray, bins: int = 24) -> str:
     """One line: the shortest length, a bar for each bin, the longest length."""
     if len(lengths) == 0:
         return "none"
-    counts, _ = _counts(np.asarray(lengths), bins)
+    counts, _ = count_lengths(np.asarray(lengths), bins)
     top = counts.max()
     line = "".join(_BLOCKS[0] if c == 0 else _BLOCKS[max(1, int(np.ceil(c / top * 8)) - 1)] for c in counts)
     return f"{int(lengths.min()):,} {line} {int(lengths.max()):,}"
@@ -36,7 +36,7 @@ def bars(lengths: np.ndarray, bins: int = 10, width: int = 40) -> str:
     """A line for each bin: its lengths, a bar, how many sequences it holds."""
     if len(lengths) == 0:
         return "no sequences"
-    counts, edges = _counts(np.asarray(lengths), bins)
+    counts, edges = count_lengths(np.asarray(lengths), bins)
     names = [f"{a:,}" if b - a == 1 else f"{a:,} to {b - 1:,}" for a, b in pairwise(edges)]
     wide = max(len(name) for name in names)
     lines = []

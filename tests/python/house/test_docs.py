@@ -18,7 +18,7 @@ import pytest
 import varlen
 
 # An example of these says nothing where they are not installed.
-OPTIONAL = {"ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
+OPTIONAL = {"matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -43,6 +43,13 @@ def run(tests):
             pytest.fail(f"{where}\n{failure.example.source}{error!r}", pytrace=False)
         count += len(test.examples)
     return count
+
+
+@pytest.fixture(autouse=True)
+def _no_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def names():
