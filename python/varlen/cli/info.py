@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from varlen.cli.manual import add_command, check_positive
+from varlen.cli.errors import Misuse
+from varlen.cli.manual import add_command, check_parent, check_positive
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.io import Account, Tally
+
+    Ints = npt.NDArray[np.int64]
 
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
@@ -27,8 +30,13 @@ at random and for rows sorted by length. Reads only bounds, no values.
 --account shows, by files and columns, what came in and went out when the file was made: values,
 nulls, and distinct numbers or words. It also shows what was left out or changed, why, and where
 that happened first.
+
+--html writes the figures as one HTML file with pictures; it needs no other file, no script and
+no network.
 """
 _PICTURE_BINS = 32
+_PAGE_BINS = 48
+_SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,20 +55,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="show what came in, what went out, and what was left out and why",
     )
-    parser.add_argument("--json", action="store_true", help="print the same figures as JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the same figures as JSON")
+    form.add_argument("--html", action="store_true", help="write them as a page with pictures")
+    parser.add_argument(
+        "-o", dest="output", metavar="PAGE", help="the page to write (default: FILE.html, in this folder)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace PAGE if it exists")
 
 
-def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
+def padding_share(lengths: Ints, batch_size: int) -> float:
     """The share of slots that hold padding when consecutive rows are batched and padded to the longest."""
-    slots = 0
-    for begin in range(0, len(lengths), batch_size):
-        part = lengths[begin : begin + batch_size]
-        slots += int(part.max()) * len(part)
+    if not len(lengths):
+        return 0.0
+    begins = np.arange(0, len(lengths), batch_size)
+    counts = np.diff(begins, append=len(lengths))
+    slots = int((np.maximum.reduceat(lengths, begins) * counts).sum())
     return 1 - int(lengths.sum()) / slots if slots else 0.0
 
 
-def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
-    """The figures that ``varlen info`` prints, as plain Python values."""
+def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) -> dict[str, Any]:
+    """The figures that ``varlen info`` prints, as plain Python values; on request those of its pictures."""
     if batch_size < 1:
         raise value_error("batch_size", f"expected at least 1, got {batch_size}")
     from varlen.io import open_shards
@@ -92,6 +107,9 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
             from varlen.display.picture import sparkline
 
             level["picture"] = sparkline(lengths, _PICTURE_BINS)
+            if pictures:
+                sizes = sorted({*_SIZES, batch_size})
+                level |= _picture_figures(lengths, sizes)
         levels.append(level)
     return {
         "path": str(path),
@@ -119,6 +137,23 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
     }
 
 
+def _picture_figures(lengths: Ints, batch_sizes: Sequence[int]) -> dict[str, Any]:
+    """The bars of the lengths, and the share of padding by batch size."""
+    from varlen.display.picture import count_lengths
+
+    counts, edges = count_lengths(lengths, _PAGE_BINS)
+    sizes = [size for size in batch_sizes if size <= len(lengths)]
+    shuffle, order = np.random.default_rng(0).permutation(lengths), np.sort(lengths)
+    return {
+        "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
+        "padding_by_size": {
+            "batch_sizes": sizes,
+            "shuffled": [padding_share(shuffle, size) for size in sizes],
+            "sorted": [padding_share(order, size) for size in sizes],
+        },
+    }
+
+
 def as_bytes(n: int) -> str:
     """A size for people."""
     size = float(n)
@@ -129,9 +164,9 @@ def as_bytes(n: int) -> str:
     raise AssertionError("unreachable")
 
 
-def _key_table(facts: dict[str, Any]) -> Iterator[str]:
-    """A line for each key, under the names of the columns, which are as wide as their contents."""
-    lines = [("key", "dim", "dtype", "rows", "")]
+def _key_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The names of the columns, and a row for each key."""
+    lines: list[tuple[str, ...]] = [("key", "dim", "dtype", "rows", "")]
     for name, key in facts["keys"].items():
         notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
         notes += [f"dims {' x '.join(key['dims'])}"] if key["dims"] else []
@@ -144,6 +179,12 @@ def _key_table(facts: dict[str, Any]) -> Iterator[str]:
             notes.append("no padding id" if key["padding_id"] is None else f"padding id {key['padding_id']}")
         notes += [] if key["note"] is None else [f"text: {key['note']}"]
         lines.append((name, str(key["dim"]), key["dtype"], f"{key['rows']:,}", ", ".join(notes)))
+    return lines
+
+
+def _key_table(facts: dict[str, Any]) -> Iterator[str]:
+    """A line for each key, under the names of the columns, which are as wide as their contents."""
+    lines = _key_rows(facts)
     name_wide, _, dtype_wide, rows_wide, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
     for name, dim, dtype, rows, note in lines:
         yield f"{name:<{name_wide}}  {dim:>3}  {dtype:<{dtype_wide}}  {rows:>{rows_wide}}  {note}".rstrip()
@@ -151,14 +192,17 @@ def _key_table(facts: dict[str, Any]) -> Iterator[str]:
 
 def _run(arguments: argparse.Namespace) -> int:
     check_positive(arguments, "batch_size")
+    if arguments.html:
+        return _write_page(arguments)
+    if arguments.output is not None or arguments.force:
+        raise Misuse(f"{'--force' if arguments.output is None else '-o'} needs --html")
     if arguments.account:
         return _print_account(arguments)
     facts = describe(arguments.path, arguments.batch_size)
     if arguments.json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
-    shards = "" if facts["shards"] == 1 else f" in {facts['shards']:,} shards"
-    print(f"{facts['path']}: {facts['rows']:,} rows, {as_bytes(facts['bytes'])}{shards}\n")
+    print(f"{facts['path']}: {_head(facts)}\n")
     for line in _key_table(facts):
         print(line)
     for level in facts["levels"]:
@@ -175,6 +219,34 @@ def _run(arguments: argparse.Namespace) -> int:
                 f"  padding in batches of {pad['batch_size']}: {pad['shuffled']:.0%} shuffled, "
                 f"{pad['sorted']:.0%} sorted by length"
             )
+    return 0
+
+
+def _head(facts: dict[str, Any]) -> str:
+    shards = "" if facts["shards"] == 1 else f" in {facts['shards']:,} shards"
+    return f"{facts['rows']:,} rows, {as_bytes(facts['bytes'])}{shards}"
+
+
+def _write_page(arguments: argparse.Namespace) -> int:
+    from varlen.cli.info_page import page
+    from varlen.io import open_shards
+    from varlen.io.atomic import replace_file, write_all
+
+    source = Path(arguments.path)
+    target = Path(f"{source.resolve().stem}.html" if arguments.output is None else arguments.output)
+    check_parent(target, arguments.path)
+    if target.exists() and not arguments.force:
+        raise FileExistsError(f"{target}: already exists; --force replaces it")
+    facts = describe(source, arguments.batch_size, pictures=True)
+    rows: list[tuple[str, ...]] = []
+    reasons: list[str] = []
+    if arguments.account:
+        account = open_shards(source).account
+        rows, reasons = _account_rows(account), list(account.summary())
+    text = page(facts, _head(facts), _key_rows(facts), rows, reasons)
+    with replace_file(target) as fd:
+        write_all(fd, [text.encode()])
+    print(f"{target}: {as_bytes(target.stat().st_size)}")
     return 0
 
 
@@ -197,14 +269,23 @@ def _print_account(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _account_table(account: Account) -> Iterator[str]:
-    """A line for the rows and for each column, with input and output side by side."""
+def _account_rows(account: Account) -> list[tuple[str, ...]]:
+    """The names of the columns, then a row for all rows and each column, input and output side by side."""
     names = ("column", "in", "nulls", "distinct", "out", "nulls", "distinct", "words")
-    lines = [names, ("rows", *_figures(account.rows.source), *_figures(account.rows.result), "")]
+    lines: list[tuple[str, ...]] = [
+        names,
+        ("rows", *_figures(account.rows.source), *_figures(account.rows.result), ""),
+    ]
     for name, balance in account.columns.items():
         words = balance.result.words
         word_text = "" if words is None else f"{words:,}"
         lines.append((name, *_figures(balance.source), *_figures(balance.result), word_text))
+    return lines
+
+
+def _account_table(account: Account) -> Iterator[str]:
+    """A line for the rows and for each column."""
+    lines = _account_rows(account)
     first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
     for name, *figures in lines:
         rest = "  ".join(f"{text:>{width}}" for text, width in zip(figures, widths, strict=True))

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +72,7 @@ def test_misuse_ends_with_2(capsys, tmp_path):
         (["convert", source, tmp_path], "is a folder"),
         (["convert", tmp_path / "a.xyz", tmp_path / "o.nrt"], "cannot tell the format"),
         (["demo", "--files", "0"], "--files"),
+        (["info", tmp_path / "a.nrt", "-o", tmp_path / "a.html"], "-o needs --html"),
     ):
         code, _, err = run(capsys, *arguments)
         assert (code, text in err, err.count("\n")) == (2, True, 1)
@@ -242,6 +245,76 @@ def test_info_says_what_is_there(capsys, tmp_path):
     }
     assert found["levels"][0]["longest"] == 2
     assert 0 <= found["levels"][0]["padding"]["sorted"] < 1
+
+
+class Outline(HTMLParser):
+    """The tags of a page, its texts, and what it would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.links, self.open = Counter(), [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.links += [value for name, value in attributes if name in ("src", "href")]
+        if tag not in ("meta", "line"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags[tag] += 1
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_info_writes_a_page_that_stands_alone(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    run(capsys, "convert", source, tmp_path / "a <b>.nrt", "--row-ids", "id")
+    code, out, _ = run(capsys, "info", "--html", tmp_path / "a <b>.nrt", "--account", "--batch-size", 3)
+    assert (code, out.split(":")[0]) == (0, "a <b>.html")
+    outline = Outline(Path("a <b>.html").read_text())
+    assert outline.open == []
+    assert outline.links == []
+    assert (outline.tags["svg"], outline.tags["script"], outline.tags["table"]) == (4, 0, 4)
+    for text in ("5 words, padding id 0", "Level 2: 3 sequences, 6 rows", "length 2: 1 sequence", "shuffled"):
+        assert text in outline.texts, outline.texts
+    assert any("a <b>.nrt" in text for text in outline.texts)
+    code, _, err = run(capsys, "info", "--html", tmp_path / "a <b>.nrt")
+    assert (code, "already exists; --force replaces it" in err) == (1, True)
+    assert run(capsys, "info", "--html", tmp_path / "a <b>.nrt", "--force")[0] == 0
+    assert Outline(Path("a <b>.html").read_text()).tags["table"] == 3
+
+
+def test_a_page_shows_every_batch_size_that_fits(tmp_path):
+    from varlen.cli.info import describe
+
+    varlen.JointNestedRaggedTensorDict({"x": [[1] * n for n in (1, 2, 3, 4, 0, 5)]}).save(tmp_path / "a.nrt")
+    (level,) = describe(tmp_path / "a.nrt", 3, pictures=True)["levels"]
+    assert level["histogram"] == {"edges": [0, 1, 2, 3, 4, 5, 6], "counts": [1] * 6}
+    assert level["padding_by_size"]["batch_sizes"] == [2, 3, 4]
+    assert level["padding_by_size"]["sorted"] == pytest.approx([3 / 18, 6 / 21, 7 / 22])
+    assert "histogram" not in describe(tmp_path / "a.nrt")["levels"][0]
+
+
+def test_a_page_of_no_rows_has_no_pictures(capsys, tmp_path):
+    varlen.JointNestedRaggedTensorDict({"x": [[1]]})[:0].save(tmp_path / "a.nrt")
+    assert run(capsys, "info", "--html", tmp_path / "a.nrt", "-o", tmp_path / "page.html")[0] == 0
+    assert Outline((tmp_path / "page.html").read_text()).tags["svg"] == 0
+
+
+@pytest.mark.parametrize(("top", "low"), [(1, 0), (3, 3), (97, 0), (4106, 7), (0.05, 0), (1.0, 0), (1e9, 0)])
+def test_ticks_are_few_and_round(top, low):
+    from varlen.display.svg import _ticks
+
+    ticks = [tick for tick in _ticks(top, top > 1, low) if tick >= low]
+    assert 1 <= len(ticks) <= 7
+    assert ticks[-1] <= top * (1 + 1e-6)
+    assert all(float(f"{tick:.2g}") == pytest.approx(tick) for tick in ticks)
 
 
 def test_the_table_of_keys_is_aligned_for_every_dtype(capsys, tmp_path):
