@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from varlen import _hooks, _lazy, _restored, _threads
+from varlen import _hooks, _lazy, _pytrees, _restored, _threads
 from varlen._core import Dim, Level, __version__, num_threads, set_num_threads
 
 if TYPE_CHECKING:  # `from varlen import *` keeps the builtin
@@ -153,6 +153,7 @@ _MODULES = (
 _hooks.install()
 _threads.limit_worker()
 _restored.tell_torch()
+_pytrees.tell_libraries()
 
 
 _load_name = _lazy.loaded_from("varlen", _HOMES)

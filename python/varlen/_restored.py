@@ -10,10 +10,10 @@ import copyreg
 import importlib
 import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 from varlen._core import Dim, Level  # in front of NumPy, which a second interpreter cannot load
+from varlen._watch import tell
 from varlen.errors import value_error
 
 import numpy as np  # isort: skip
@@ -116,26 +116,6 @@ def _reduced_dim(value: Dim) -> tuple[Any, ...]:
     return dim, value.__reduce__()[1]
 
 
-class _Watch:
-    """A finder of modules that finds none: it notices the import of torch, and removes itself."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != "torch.serialization":
-            return None
-        sys.meta_path.remove(self)
-        spec = PathFinder.find_spec(name, path, target)
-        loader: Any = spec.loader if spec is not None else None
-        if loader is not None:
-            run = loader.exec_module
-
-            def run_and_tell(module: object) -> None:
-                run(module)
-                _tell(module)
-
-            loader.exec_module = run_and_tell
-        return spec
-
-
 def _tell(serialization: object) -> None:
     if hasattr(serialization, "add_safe_globals"):
         serialization.add_safe_globals([array, level, dim, kind, container, viewed])
@@ -145,8 +125,4 @@ def tell_torch() -> None:
     """Register these functions with torch.load, now or when torch is imported."""
     copyreg.pickle(Level, _reduced_level)
     copyreg.pickle(Dim, _reduced_dim)
-    serialization = sys.modules.get("torch.serialization")
-    if serialization is not None:
-        _tell(serialization)
-    elif not any(isinstance(finder, _Watch) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watch())
+    tell("torch.serialization", _tell)

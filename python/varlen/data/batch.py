@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from varlen._methods import adopt_methods
+from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
 from varlen.types.device_methods import DeviceMethods
 
@@ -81,6 +82,25 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
         for value in self.values():
             if is_tensor(value) and value.is_cuda:
                 value.record_stream(stream)
+
+    def _leaves(self) -> dict[str, Any]:
+        return dict(self)
+
+    def _with_leaves(self, leaves: Sequence[Any]) -> Self:
+        result = type(self)(zip(self, leaves, strict=True))
+        if hasattr(self, "_account"):
+            result._account = self._account
+        return result
+
+    def _parts(self) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return saved(type(self), dict(self)) if by_torch(protocol) else super().__reduce_ex__(protocol)
+
+    @classmethod
+    def _from_saved(cls, items: dict[str, Any]) -> Batch[Any]:
+        return cls(items)
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
         arrays = {name: move(value) for name, value in self._movable().items()}

@@ -150,6 +150,12 @@ class DataBase(TensorMethods, Generic[ArrayT]):
     def _with_rows(self, rows: SequencesLike | None) -> Self:
         return self._like(rows)
 
+    def _first_axes(self) -> tuple[int, ...]:
+        return self._shape.array_shape
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (*self.dims, *self.levels, self._order, self._facts)
+
     def _like(self, values: Any) -> Self:
         """Other values with the same dims and annotations."""
         result = _new(type(self))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +96,15 @@ class JointArrays(DeviceMethods, dict[str, Any]):
         kind, metadata = self._source
         joint = _core.Joint(list(self), dims, arrays, list(levels))
         return kind._wrap(joint if metadata is None else joint.with_meta(metadata))
+
+    def _leaves(self) -> dict[str, Any]:
+        return dict(self)
+
+    def _with_leaves(self, leaves: Sequence[Any]) -> Self:
+        return type(self)(dict(zip(self, leaves, strict=True)), self._dtypes, self._source)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (*self, self._dtypes, self._source)
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
         arrays = {}

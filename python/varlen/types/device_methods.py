@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
+from varlen._pytrees import Tree
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.values import copy_of, device_of, is_tensor, pin, to_device
-from varlen.errors import type_error
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import torch
     from typing_extensions import Self
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import DTypes, SequencesLike
 
 
-class DeviceMethods:
+class DeviceMethods(Tree):
     """Methods of the containers, which inherit them: the device of their values, and moves to another.
 
     Levels and other counts stay on the host, where every call reads them. The first kernel on a device that
@@ -41,6 +43,16 @@ class DeviceMethods:
     def _with_rows(self, rows: SequencesLike) -> Self:
         """The same container of other values."""
         raise NotImplementedError
+
+    def _first_axes(self) -> tuple[int, ...]:
+        """The first axes of values that fit the structure."""
+        raise NotImplementedError
+
+    def _leaves(self) -> dict[str, Any]:
+        return {"values": self._rows()}
+
+    def _with_leaves(self, leaves: Sequence[Any]) -> Self:
+        return self._with_rows(check_rows(leaves[0], self))
 
     @property
     def device(self) -> str:
@@ -192,3 +204,17 @@ def _is_dtype(x: object) -> bool:
 def _convert_floats(values: Any, dtype: DTypes) -> Any:
     is_float = values.is_floating_point() if is_tensor(values) else values.dtype.kind == "f"
     return backend_of(values).to_dtype(values, dtype) if is_float else values
+
+
+def check_rows(rows: Any, x: Any) -> Any:
+    """Refuse an array or a tensor with more or fewer rows than a container needs."""
+    shape = getattr(rows, "shape", None)
+    if isinstance(shape, tuple) and not tracing.is_tracing():
+        expected = x._first_axes()
+        if shape[: len(expected)] != expected:
+            raise value_error(
+                "values",
+                f"shape {tuple(shape)} does not begin with {expected}, the rows of the {type(x).__name__}",
+                "map functions that keep the rows, or go through x.values",
+            )
+    return rows

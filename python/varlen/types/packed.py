@@ -335,6 +335,12 @@ class Packed(NoArray, TensorMethods, Generic[ArrayT]):
     def _with_rows(self, rows: SequencesLike) -> Self:
         return with_attributes(self._make(rows, self._table, self._inner, self._kind), self, Packed)
 
+    def _first_axes(self) -> tuple[int, ...]:
+        return (self._inner[-1].total if self._inner else self._table.total,)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (self._table, *self._inner, self._kind)
+
     @overload
     def with_values(self, values: RowsT) -> Packed[RowsT]: ...
     @overload

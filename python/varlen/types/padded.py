@@ -347,6 +347,15 @@ class Padded(NoArray, TensorMethods, ArrowSource, Generic[ArrayT]):
     def _with_rows(self, rows: SequencesLike) -> Self:
         return with_attributes(self._make(rows, *self._fields)._cast(self._kind), self, Padded)
 
+    def _first_axes(self) -> tuple[int, ...]:
+        return len(self._size_at_t), len(self._lengths)
+
+    def _leaves(self) -> dict[str, Any]:
+        return {"data": self._data}
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (*self._fields, self._kind)
+
     @property
     def nbytes(self) -> int:
         """The size of all four arrays in bytes."""

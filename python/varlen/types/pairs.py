@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
 from varlen._methods import adopt_methods
+from varlen._pytrees import Tree
 from varlen.errors import instance_error, value_error
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 
 @adopt_methods
-class Pairs(NoArray, Generic[T]):
+class Pairs(NoArray, Tree, Generic[T]):
     """Two batches whose items belong together, such as inputs and outputs.
 
     Parameters
@@ -78,6 +79,15 @@ class Pairs(NoArray, Generic[T]):
     def two(self) -> T:
         """The second batch."""
         return self._two
+
+    def _leaves(self) -> dict[str, Any]:
+        return {"one": self._one, "two": self._two}
+
+    def _with_leaves(self, leaves: Sequence[Any]) -> Self:
+        return self._item(*leaves)  # type: ignore[return-value]
+
+    def _parts(self) -> tuple[Any, ...]:
+        return ()
 
     def __len__(self) -> int:
         return len(self._one)  # type: ignore[arg-type]

@@ -233,6 +233,12 @@ class Ragged(
         result: Self = with_attributes(same_kind(self, rows), self, Ragged)
         return result
 
+    def _first_axes(self) -> tuple[int, ...]:
+        return (self._levels[-1].total,)
+
+    def _parts(self) -> Levels:
+        return self._levels
+
     @property
     def size(self) -> int:
         """The number of entries in the values, trailing axes included."""

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from varlen._pytrees import nest_alike
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
 from varlen.errors import type_error, value_error
-from varlen.levels import same_levels
 
 T = TypeVar("T")
 
@@ -86,18 +86,9 @@ def _rows_beside(other: Any, x: Any, argument: str) -> Any:
     shape = tuple(x._rows().shape)
     if rows is not None and tuple(np.shape(rows)) != shape:
         raise value_error(argument, f"has shape {tuple(np.shape(rows))}, the values {shape}")
-    if rows is not other and not _nest_alike(other, x):
+    if rows is not other and not nest_alike(other, x):
         raise value_error(argument, "its sequences have other lengths or another order")
     return rows
-
-
-def _nest_alike(a: Any, b: Any) -> bool:
-    """Whether two containers of rows of one shape have the same structure."""
-    if hasattr(a, "dims") or hasattr(b, "dims"):
-        return getattr(a, "dims", None) == getattr(b, "dims", None)
-    if hasattr(a, "_levels") and hasattr(b, "_levels"):
-        return same_levels(a._levels, b._levels)
-    return bool(a._with_rows(b._rows()).equals(b, equal_nan=True))
 
 
 def is_complex(values: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim, Joint
 from varlen._methods import adopt_methods
+from varlen._restored import by_torch, saved
 from varlen.arguments import as_mapping, check_key
 from varlen.backends.values import device_of, is_tensor
 from varlen.dims.axes import describe
@@ -92,8 +93,12 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
 
     __hash__ = object.__hash__
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._data,)
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return saved(type(self), self._data) if by_torch(protocol) else (type(self), (self._data,))
+
+    @classmethod
+    def _from_saved(cls, data: dict[str, Data[Any]]) -> DataDict:
+        return cls(data)
 
     # What it is.
 
@@ -125,6 +130,17 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
     def device(self) -> str:
         """The device of the first key's values: "cpu", or the device of its tensor."""
         return next((device_of(data._values) for data in self._data.values()), "cpu")
+
+    def _leaves(self) -> dict[str, Any]:
+        return self._data
+
+    def _with_leaves(self, leaves: Sequence[Any]) -> Self:
+        result = object.__new__(type(self))
+        result._data = dict(zip(self._data, leaves, strict=True))
+        return result
+
+    def _parts(self) -> tuple[str, ...]:
+        return tuple(self._data)
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
         columns = {key: data._move(move) for key, data in self._data.items()}
