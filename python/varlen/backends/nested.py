@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import is_listed, scalar_error
@@ -13,6 +15,15 @@ from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
+
+
+def first_leaf(value: object) -> Any:
+    """The first array that is not empty, or the first value that is not a list; None if there is neither."""
+    if isinstance(value, np.ndarray):
+        return value if value.size else None
+    if not isinstance(value, (list, tuple)):
+        return value
+    return next((leaf for leaf in map(first_leaf, value) if leaf is not None), None)
 
 
 def nested_rows(data: Any, kind: Any, one: str, plural: str) -> tuple[list[Any], Levels]:

@@ -18,7 +18,7 @@ from varlen.data.accounts import Passage, account_of
 from varlen.data.sources.declarations import schema_of_source
 from varlen.errors import error_of, instance_error, name_item, name_place, tell_cause, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
-from varlen.io.columns import ColumnOptions, build_joint, first_leaf
+from varlen.io.columns import ColumnOptions, build_joint
 from varlen.io.dtypes import common_dtype, widen
 from varlen.io.pieces import is_table
 from varlen.joint import JointNestedRaggedTensorDict
@@ -220,8 +220,7 @@ def _build(columns: Mapping[str, object], first_words: _FirstWords) -> _core.Joi
     if not columns:
         raise value_error("", "there are no keys; a result has at least one")
     lists = {name: _as_lists(value, name) for name, value in columns.items()}
-    words = {name: str for name, value in lists.items() if isinstance(first_leaf(value), str)}
-    return build_joint(lists, ColumnOptions(words, narrow=False, first_words=first_words), "rows")
+    return build_joint(lists, ColumnOptions({}, narrow=False, first_words=first_words), "rows")
 
 
 def _as_lists(value: Any, name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, check_key, new_words, refuse_mask, vocabularies_of
+from varlen.backends.nested import first_leaf
 from varlen.errors import as_record, error_of, instance_error, row_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.row_ids import row_ids_error
@@ -195,7 +196,11 @@ def _from_nested(key: str, value: object, options: ColumnOptions) -> tuple[Array
             "", f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )
     leaf = first_leaf(value)
-    is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
+    is_text = (
+        _holds_text(leaf)
+        if isinstance(leaf, np.ndarray)
+        else isinstance(leaf, str) and key not in options.schema
+    )
     if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
         return _from_array(key, value, options), []
     row_shape = options.trailing.get(key, ())
@@ -239,15 +244,6 @@ def fold_levels(
             raise row_error(key, f"a list of {lengths[index]}", row, f", but its fixed dims say {size}")
         sizes.append(size)
     return flat.reshape(len(levels[count]), *sizes), list(levels[:count])
-
-
-def first_leaf(value: object) -> Any:
-    """The first array that is not empty, or the first value that is not a list; None if there is neither."""
-    if isinstance(value, np.ndarray):
-        return value if value.size else None
-    if not isinstance(value, (list, tuple)):
-        return value
-    return next((leaf for leaf in map(first_leaf, value) if leaf is not None), None)
 
 
 def _holds_text(array: Array) -> bool:

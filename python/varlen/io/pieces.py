@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.errors import tell_cause, type_error, value_error
-from varlen.io.columns import ColumnOptions, build_joint, first_leaf
+from varlen.io.columns import ColumnOptions, build_joint
 from varlen.io.intent import Schema
 from varlen.io.save import as_tensor, level_of, split_name
 
@@ -76,8 +76,7 @@ def as_piece(
             raise type_error(
                 "rows", f"{name!r} is one {kind}; a dict holds many rows, so each key has a list"
             )
-    dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
-    dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
+    dtypes = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
         row_shapes = {name: column.trailing for name, column in (intent or {}).items() if name in rows}
         options = ColumnOptions(dtypes, False, row_shapes, first_words=first_words)

@@ -40,9 +40,9 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
     Parameters
     ----------
     raw_tensors
-        A dict from keys to nested lists of numbers; the innermost lists may be arrays. A list of numbers has
-        dim 0. A Ragged keeps its nesting. Arrays of times keep their unit; arrays of strings become ids with
-        their vocabulary.
+        A dict from keys to nested lists of numbers or strings; the innermost lists may be arrays. A flat list
+        has dim 0. A Ragged keeps its nesting. Arrays of times keep their unit. Strings become ids with their
+        vocabulary.
     processed_tensors
         A dict of flat arrays, as `.tensors` gives it. It is used as it is, not copied.
     tensors_fp
@@ -72,8 +72,9 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
     Raises
     ------
     ValueError
-        There is no source or more than one, a key has an empty list, values are not nested lists of numbers,
-        keys do not share their nesting, a name is reserved (`bounds`, `mask`), or no dtype holds the values.
+        There is no source or more than one, a key has an empty list, values are not nested lists of numbers
+        or strings, keys do not share their nesting, a name is reserved (`bounds`, `mask`), or no dtype holds
+        the values.
     KeyError
         The file lacks one of `keys`.
     FileNotFoundError

@@ -245,8 +245,6 @@ class KeyMethods(IndexMethods):
         levels: list[_core.Level] = []
         if dtype is not None:
             as_dtype(dtype, "dtype")
-        elif isinstance(columns.first_leaf(values), str):
-            dtype = str
         has_dtype = isinstance(values, np.ndarray) or hasattr(values, "levels")
         options = columns.ColumnOptions(
             {} if dtype is None else {name: dtype},

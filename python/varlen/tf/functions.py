@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_array, as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
-from varlen.errors import instance_error, naming, type_error, value_error
-from varlen.io.columns import first_leaf
+from varlen.errors import naming, type_error, value_error
 from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
 from varlen.ops.dense import values_of_list
@@ -87,9 +85,7 @@ def constant(
     lists = [pylist] if is_flat else pylist
     values: Any
     with naming(data="pylist"):
-        values, levels = _text(lists) or values_of_list(lists, dtype)
-    if dtype is not None and values.dtype.kind in "US":
-        values = values.astype(dtype)
+        values, levels = values_of_list(lists, dtype)
     depth = len(levels) - is_flat
     row_sizes = () if inner_shape is None else as_list(inner_shape, "inner_shape", "sizes")
     row = tuple(as_int(size, "inner_shape") for size in row_sizes)
@@ -115,32 +111,6 @@ def constant(
     if row:
         values = values.reshape(len(values), *row)
     return RaggedTensor._make(values, levels[is_flat : is_flat + rank]) if rank else values
-
-
-def _text(lists: object) -> tuple[Any, Any] | None:
-    """Text of a fixed width and its levels; None of lists of anything else."""
-    leaf = first_leaf(lists)
-    if not isinstance(leaf, (str, bytes)):
-        return None
-    words: dict[str, int] = {}
-    ids, levels = _core.from_words(_decode(lists) if isinstance(leaf, bytes) else lists, words, name="pylist")
-    for word in words:
-        if word.endswith("\0"):
-            raise value_error(
-                "pylist",
-                f"{word!r} ends in NUL, which fixed-width text cannot keep; pass bytes without trailing NUL",
-            )
-    strings = [word.encode("latin-1") for word in words] if isinstance(leaf, bytes) else list(words)
-    return np.array(strings)[ids], tuple(levels)
-
-
-def _decode(lists: object) -> Any:
-    """Bytes as text of the same numbers."""
-    if isinstance(lists, (list, tuple)):
-        return [_decode(x) for x in lists]
-    if not isinstance(lists, bytes):
-        raise instance_error("pylist", "bytes like the first string", lists)
-    return lists.decode("latin-1")
 
 
 @overload

@@ -65,7 +65,8 @@ class Constructors(RaggedBase[ArrayT]):
         ----------
         data
             Nested lists: each nesting below the outermost list is a level. An array inside a list is a
-            sequence of its rows, along its first axis.
+            sequence of its rows, along its first axis. Strings become text of a fixed width, as in
+            `numpy.array`; a joint dict stores them as ids with a vocabulary.
         dtype
             The dtype of the values, NumPy's or, for tensors, torch's; by default NumPy's choice.
 
@@ -77,14 +78,17 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            None, a string or another object is among the numbers.
+            None or another object is among the numbers or strings.
         ValueError
-            The lists nest to different depths, or the dtype cannot hold a number.
+            The lists nest to different depths, the dtype cannot hold a value, or a string ends in NUL, which
+            text of a fixed width cannot keep.
 
         Examples
         --------
         >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
         (3, None, None)
+        >>> vl.Ragged.from_list([["to", "be"], ["or"]]).lengths
+        array([2, 1])
         """
         return cast("Ragged[Any]", cls._make(*values_of_list(data, dtype)))
 

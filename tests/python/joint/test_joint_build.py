@@ -69,7 +69,7 @@ def test_array_rows_lose_their_dtype_unless_it_is_to_be_kept():
 
 @pytest.mark.parametrize(
     "value",
-    [[["a"]], [[1], 2], [[None]], [[[1], 2]], [[1], "x"], [[{}]], [[[1]], [2]]],
+    [[[b"a"]], [[1], 2], [[None]], [[[1], 2]], [[1], "x"], [[{}]], [[[1]], [2]]],
     ids=str,
 )
 def test_what_is_no_nested_list_of_numbers_is_refused(value):
@@ -77,12 +77,28 @@ def test_what_is_no_nested_list_of_numbers_is_refused(value):
         Joint({"K": value})
 
 
-@pytest.mark.parametrize("value", [["a"], [1, None], [None]], ids=str)
+@pytest.mark.parametrize("value", [[b"a"], [1, "a"], [1, None], [None]], ids=str)
 def test_what_is_no_list_of_numbers_is_refused(value):
     with pytest.raises(ValueError, match=r"^Vals must all be ints, floats, or bools$"):
         Joint({"K": value})
     with pytest.raises(ValueError, match="K"):
         Joint({"K": [1, [2]]})
+
+
+@pytest.mark.parametrize("words", [["a", "b", "a"], [["a"], [], ["b", "a"]], [[["b"], []], [["a"]]]], ids=str)
+def test_lists_of_words_become_ids_with_a_vocabulary(words):
+    J = Joint({"w": words})
+    assert J.to_list() == {"w": words}
+    assert J.vocabularies["w"][0] == "[PAD]"
+    assert Joint({"w": words}, schema={"w": str}) == J
+    assert Joint({"w": words}, padding_id=False).to_list() == {"w": words}
+
+
+def test_words_beside_other_objects_name_their_place():
+    with pytest.raises(TypeError, match=r"w\[1\]\[0\]: expected text, got int"):
+        Joint({"w": [["a"], [1]]})
+    with pytest.raises(ValueError, match="Failed to parse w"):
+        Joint({"w": [["a"]]}, schema={"w": np.int64})
 
 
 def test_tuples_nest_as_lists_do():

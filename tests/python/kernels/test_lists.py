@@ -440,3 +440,34 @@ def test_fractions_that_no_double_gives_back_are_refused(wrong):
 def test_a_decimal_beside_a_time_is_not_said_to_have_too_many_digits():
     with pytest.raises(TypeError, match="expected nested lists of numbers"):
         vl.Ragged.from_list([[decimal.Decimal("0.1"), np.datetime64("2020-01-01")]])
+
+
+@pytest.mark.parametrize("leaf", [str, lambda w: w.encode()], ids=["str", "bytes"])
+@pytest.mark.parametrize(
+    "words", [[["to", "be"], [], ["or"]], [[["a"], []], [], [["bc", ""]]], [["\u00e9"]]], ids=str
+)
+def test_lists_of_text_become_text_of_a_fixed_width(words, leaf):
+    def each(item):
+        return [each(x) for x in item] if isinstance(item, list) else leaf(item)
+
+    r = vl.Ragged.from_list(each(words))
+    assert r.values.dtype.kind == ("U" if leaf is str else "S")
+    assert r.to_list() == each(words)
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "error", "text"),
+    [
+        ([["a"], [1]], None, TypeError, r"data\[1\]\[0\]: expected text, got int"),
+        ([["a", None]], None, TypeError, r"data\[0\]\[1\]: expected text, got NoneType"),
+        ([[1, "a"]], None, TypeError, r"data\[0\]\[1\]: expected a number, got str"),
+        ([["abc"]], "U2", ValueError, "dtype: <U2 does not hold 'abc'"),
+        ([["a\0"]], None, ValueError, "data: .* ends in NUL"),
+        ([["1"]], float, TypeError, r"data\[0\]\[0\]: expected a number, got str"),
+        ([[b"a", "a"]], None, TypeError, "data: expected bytes"),
+        (["a"], None, ValueError, "data: expected lists inside a list"),
+    ],
+)
+def test_text_that_no_fixed_width_holds_is_refused(data, dtype, error, text):
+    with pytest.raises(error, match=text):
+        vl.Ragged.from_list(data, dtype)
