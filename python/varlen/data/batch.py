@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
+from varlen.display.text import Column, column_text, keys_text, plural
 from varlen.types.device_methods import DeviceMethods
 
 if TYPE_CHECKING:
@@ -102,9 +104,28 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
     def _from_saved(cls, items: dict[str, Any]) -> Batch[Any]:
         return cls(items)
 
+    def __str__(self) -> str:
+        return keys_text(f"{type(self).__name__}({plural(len(self), 'key')}, {self.device})", self._entries())
+
+    def _repr_html_(self) -> str:
+        from varlen.display.html import keys_html
+
+        return keys_html(type(self).__name__, [("device", self.device)], self._entries())
+
+    def _entries(self) -> list[tuple[str, str, str]]:
+        return [_entry_text(name, value) for name, value in self.items()]
+
     def _move(self, move: Callable[[Any], Any]) -> Self:
         arrays = {name: move(value) for name, value in self._movable().items()}
         if all(self[name] is value for name, value in arrays.items()):
             return self
         entries: dict[str, Any] = {**self, **arrays}
         return type(self)(entries)
+
+
+def _entry_text(name: str, value: Any) -> tuple[str, str, str]:
+    """The name of an entry, its kind, and its first values."""
+    if not is_array(value) or value.ndim == 0:
+        return name, type(value).__name__, short(value)
+    kind = f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
+    return name, kind, column_text(Column(name, value))

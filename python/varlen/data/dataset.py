@@ -10,11 +10,12 @@ from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_int
 from varlen.data.batch import Batch
 from varlen.data.collation.collator import Collator, StagedCollator
+from varlen.data.display import DisplayMethods
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import SeedLike
 from varlen.data.sources.memory import Ints, MemorySource
-from varlen.data.views import Views, own_attributes
+from varlen.data.views import own_attributes
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ __all__ = ["Dataset"]
 
 
 @adopt_methods
-class Dataset(Views):
+class Dataset(DisplayMethods):
     """A map-style dataset of nested rows, in one or many files, that makes batches in one call.
 
     `varlen.open` makes one over files; this constructor also takes data in memory. Nothing is copied, and

@@ -274,6 +274,13 @@ class Loader(Epoch[ArrayT]):
         suffix = f" by {self._threads} threads" if self._threads > 1 else ""
         return f"Loader({self._batches!r}, {self._prefetch} made ahead{suffix})"
 
+    def _repr_html_(self) -> str:
+        from varlen.display.html import keys_html
+        from varlen.display.text import LINE, clip
+
+        facts = {"dataset": self._dataset, "batches": self._batches, "made ahead": self._prefetch}
+        return keys_html("Loader", [(name, clip(repr(value), LINE)) for name, value in facts.items()])
+
 
 def _check_options(dataset: object, options: Mapping[str, object]) -> None:
     """Refuses what a DataLoader has, and a Loader has in another way, before anything else is said."""

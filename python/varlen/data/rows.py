@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_array, as_int, refuse_mask
 from varlen.data.records import Records
-from varlen.data.sources.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
+from varlen.data.sources.memory import Array, ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
 from varlen.data.transport import raise_in_worker
 from varlen.errors import error_of, index_error, instance_error, type_error, value_error
 from varlen.io.dtypes import widen
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from varlen.backends.values import RowsLike
     from varlen.io import Account
+    from varlen.types import Ragged
 
 __all__ = []
 
@@ -176,8 +177,12 @@ class Rows:
             result[mine] = cache[shard][source_rows[mine] - offsets[shard]]
         return result
 
-    def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
-        """One row or several as a JointNestedRaggedTensorDict.
+    @overload
+    def __getitem__(self, index: str) -> Ragged[Array] | Array: ...
+    @overload
+    def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict: ...
+    def __getitem__(self, index: Any) -> Any:
+        """One row or several as a JointNestedRaggedTensorDict, or one key of all rows.
 
         They keep their vocabularies, units of time and row ids. An int, a tuple or a slice of step 1 gives
         views of a mapped file or of memory; other indices give copies.
@@ -185,19 +190,22 @@ class Rows:
         Parameters
         ----------
         index
-            An int; a slice; a tuple, as `JointNestedRaggedTensorDict` takes it; integers or a mask.
+            An int; a slice; a tuple, as `JointNestedRaggedTensorDict` takes it; integers or a mask. Or a key.
 
         Returns
         -------
         JointNestedRaggedTensorDict
-            One row without its outermost dim, or several with it.
+            One row without its outermost dim, or several with it. A key gives its values for all rows: a
+            Ragged, or an array if it has dim 0; ids if it has a vocabulary.
 
         Raises
         ------
         IndexError
             A row is out of range.
+        KeyError
+            There is no such key.
         TypeError
-            The index does not name rows; it is a key, for example.
+            The index names neither rows nor a key.
 
         Examples
         --------
@@ -219,6 +227,8 @@ class Rows:
                     row._joint = view
                     row._origin = self
                     return row
+            if isinstance(index, str):
+                return self._read(index)
             row = _wrap(self._pick(index))
         except Exception as error:
             raise_in_worker(error)
@@ -248,15 +258,21 @@ class Rows:
             return view
         if _is_int(index):
             return self._row(int(index))
-        if isinstance(index, str):
-            hint = f"; {index!r} is a key: ds[:][{index!r}] has its values" if index in self else ""
-            raise type_error("index", f"expected rows, got {index!r}{hint}")
         if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only_joint is not None:
             try:
                 return self._only_joint.slice(*index.indices(len(self))[:2])
             except ValueError as error:
                 raise name_only_file(error, self._source.paths) from None
         return self._source.read_many(self._source_rows(self.row_numbers(index)))
+
+    def _read(self, key: str) -> Any:
+        """The values of one key of all rows."""
+        if key not in self:
+            raise error_of(KeyError, "", f"{key!r} is no key of these rows; there are {sorted(self.fields)}")
+        if self._only_joint is not None:
+            return _wrap(self._only_joint.select([key]))[key]
+        rows = self._source_rows(self.row_numbers(slice(None)))
+        return _wrap(self._source.read_many(rows, keys=[key]))[key]
 
     def _row(self, index: int) -> _core.Joint:
         n = len(self)

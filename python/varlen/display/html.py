@@ -35,12 +35,7 @@ def ragged_html(name: str, values: Values, levels: Levels) -> str:
         ("shape", str(shape)),
         *_kind(values, memory),
     ]
-    pictures = [
-        f"<div>{escape(_title(d, level, len(levels)))}<br/>{histogram(level)}</div>"
-        for d, level in enumerate(levels)
-        if len(level)
-    ]
-    return _page(name, rows, pictures, text.ragged_text(name, values, levels))
+    return _page(name, rows, pictures(levels), text.ragged_text(name, values, levels))
 
 
 def padded(name: str, data: Values, lengths: object, memory: int) -> str:
@@ -53,7 +48,7 @@ def padded(name: str, data: Values, lengths: object, memory: int) -> str:
         ("shape", str(tuple(data.shape))),
         *_kind(data, memory),
     ]
-    return _page(name, rows, _picture(level), text.padded(name, data, lengths))
+    return _page(name, rows, pictures((level,)), text.padded(name, data, lengths))
 
 
 def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
@@ -66,20 +61,44 @@ def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: L
         *_kind(values, int(values.nbytes)),
     ]
     body = text.packed_steps(name, values, level, steps, inner)
-    return _page(name, rows, _picture(level), body)
+    return _page(name, rows, pictures((level,)), body)
+
+
+def keys_html(
+    title: str,
+    rows: Sequence[tuple[str, str]],
+    keys: Sequence[tuple[str, str, str]] = (),
+    levels: Levels = (),
+) -> str:
+    """Facts, keys with their kinds and first values, and a picture for each level."""
+    cells = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(kind)}</td>"
+        f'<td style="text-align:left">{escape(text.clip(values, text.LINE))}</td></tr>'
+        for name, kind, values in keys[: text.KEYS]
+    )
+    entries = f"<table>{cells}</table>" if keys else ""
+    count = len(keys) - text.KEYS
+    rest = f"<div>... {plural(count, 'more key')}</div>" if count > 0 else ""
+    images = "".join(pictures(levels))
+    return f"<div><b>{escape(title)}</b>{table(rows)}{entries}{rest}{images}</div>"
+
+
+def pictures(levels: Levels) -> list[str]:
+    """A histogram for each level that has sequences."""
+    return [
+        f"<div>{escape(_title(d, level, len(levels)))}<br/>{histogram(level)}</div>"
+        for d, level in enumerate(levels)
+        if len(level)
+    ]
 
 
 def _kind(values: Values, memory: int) -> list[tuple[str, str]]:
     return [("dtype", str(values.dtype)), ("device", device_of(values)), ("memory", size(memory))]
 
 
-def _picture(level: Level) -> list[str]:
-    return [f"<div>{escape(_title(0, level, 1))}<br/>{histogram(level)}</div>"] if len(level) else []
-
-
-def _page(name: str, rows: Sequence[tuple[str, str]], pictures: Sequence[str], body: str) -> str:
+def _page(name: str, rows: Sequence[tuple[str, str]], images: Sequence[str], body: str) -> str:
     values = escape(body.partition("\n")[2])
-    return f"<div><b>{escape(name)}</b>{table(rows)}{''.join(pictures)}<pre>{values}</pre></div>"
+    return f"<div><b>{escape(name)}</b>{table(rows)}{''.join(images)}<pre>{values}</pre></div>"
 
 
 def histogram(level: Level) -> str:
@@ -116,6 +135,14 @@ def table(rows: Sequence[tuple[str, str]]) -> str:
     """Names and their values, one per row."""
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{''.join(cells)}</table>"
+
+
+def cells_html(lines: Sequence[Sequence[str]]) -> str:
+    """A table of cells under the names of the columns, the first of the lines."""
+    head, *rows = lines
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{names}</tr>{body}</table>"
 
 
 def size(count: int) -> str:

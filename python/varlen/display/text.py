@@ -5,7 +5,8 @@ These functions know no container: they take the name of its class and what it c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +20,66 @@ if TYPE_CHECKING:
 ROWS = 6  # sequences that are written, at every level
 VALUES = 8  # values of a sequence that are written
 WIDTH = 2000  # characters of values at most
+LINE = 100  # characters of one line of a table
+KEYS = 20  # keys that are written
+
+
+class Column(NamedTuple):
+    """A key: its values under levels, outermost first, and the words of ids."""
+
+    name: str
+    values: Values
+    levels: Levels = ()
+    words: Sequence[str] | None = None
+    is_single: bool = False  # one value, which an index left behind
+
+
+def keys_text(title: str, keys: Sequence[tuple[str, str, str]]) -> str:
+    """A line for each key: its name, its kind, its first values."""
+    first = keys[:KEYS]
+    rest = [f"  ... {plural(len(keys) - KEYS, 'more key')}"] if len(keys) > KEYS else []
+    fronts = align([key[:2] for key in first])
+    body = (
+        f"  {front}  {clip(values, LINE - 4 - len(front))}"
+        for front, (_, _, values) in zip(fronts, first, strict=True)
+    )
+    return "\n".join([title, *body, *rest])
+
+
+def key_texts(columns: Sequence[Column]) -> list[tuple[str, str, str]]:
+    """Name, kind and first values of the keys that are shown; of the others the name alone."""
+    texts = [(column.name, dtype_text(column), column_text(column)) for column in columns[:KEYS]]
+    return [*texts, *((column.name, "", "") for column in columns[KEYS:])]
+
+
+def column_text(column: Column) -> str:
+    """The first values of a key in brackets; words in place of their ids."""
+    _, values, levels, words, is_single = column
+    if is_single and len(values) == 1:
+        return _row_texts(readable(values), words)[0]
+    return _sequences(values, levels, words=words) if levels else _row(values, words)
+
+
+def dtype_text(column: Column) -> str:
+    """The dtype of a key, or that it holds words."""
+    return ", ".join(_kind(column.values)) if column.words is None else "words"
+
+
+def align(lines: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """The cells of lines in columns as wide as their contents; those of the numbers `right` end together."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:>{width}}" if i in right else f"{cell:<{width}}"
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    ]
 
 
 def ragged_text(name: str, values: Values, levels: Levels) -> str:
     """Values under levels, outermost first."""
-    return f"{name}({', '.join(facts(values, levels))})\n{_clip(_sequences(values, levels))}"
+    return f"{name}({', '.join(facts(values, levels))})\n{clip(_sequences(values, levels))}"
 
 
 def padded(name: str, data: Values, lengths: Any) -> str:
@@ -34,7 +90,7 @@ def padded(name: str, data: Values, lengths: Any) -> str:
     if n:
         counts += _range(int(lengths[-1]), int(lengths[0]))
     texts = _abbreviate([_row(data[: lengths[k], k]) for k in _shown_rows(n)], n)
-    return f"{name}({', '.join([*counts, *_kind(data)])})\n{_clip(texts)}"
+    return f"{name}({', '.join([*counts, *_kind(data)])})\n{clip(texts)}"
 
 
 def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
@@ -43,7 +99,7 @@ def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: L
     rows = [plural(len(values), "row") + _shape_text(values.shape[1:])]
     counts = [*_describe_level(level), *sub_counts, *rows, *_lengths(level)]
     body = _sequences(values, (steps, *inner))
-    return f"{name}({', '.join([*counts, *_kind(values)])})\n{_clip(body)}"
+    return f"{name}({', '.join([*counts, *_kind(values)])})\n{clip(body)}"
 
 
 def table(name: str, level: Level) -> str:
@@ -101,13 +157,19 @@ def _shown_rows(n: int) -> list[int]:
     return list(range(n)) if n <= ROWS else [*range(ROWS // 2), *range(n - ROWS // 2, n)]
 
 
-def _sequences(values: Values, levels: Levels, begin: int = 0, end: int | None = None) -> str:
+def _sequences(
+    values: Values,
+    levels: Levels,
+    begin: int = 0,
+    end: int | None = None,
+    words: Sequence[str] | None = None,
+) -> str:
     """Sequences begin to end of the outermost of these levels."""
     n = (len(levels[0]) if end is None else end) - begin
     cuts = [levels[0].offsets[begin + i : begin + i + 2].tolist() for i in _shown_rows(n)]
     if len(levels) > 1:
-        return _abbreviate([_sequences(values, levels[1:], a, b) for a, b in cuts], n)
-    return _abbreviate([_row(values[a:b]) for a, b in cuts], n)
+        return _abbreviate([_sequences(values, levels[1:], a, b, words) for a, b in cuts], n)
+    return _abbreviate([_row(values[a:b], words) for a, b in cuts], n)
 
 
 def _abbreviate(texts: list[str], n: int) -> str:
@@ -117,15 +179,17 @@ def _abbreviate(texts: list[str], n: int) -> str:
     return f"[{', '.join(texts)}]"
 
 
-def _row(rows: Values) -> str:
+def _row(rows: Values, words: Sequence[str] | None = None) -> str:
     """The first and the last rows of one sequence."""
     n = len(rows)
     ends = [rows] if n <= VALUES else [rows[: VALUES // 2], rows[n - VALUES // 2 + 1 :]]
-    return "[" + ", ..., ".join(", ".join(_row_texts(readable(end))) for end in ends) + "]"
+    return "[" + ", ..., ".join(", ".join(_row_texts(readable(end), words)) for end in ends) + "]"
 
 
-def _row_texts(rows: Any) -> list[str]:
+def _row_texts(rows: Any, words: Sequence[str] | None = None) -> list[str]:
     """Each row of a short array as text without line breaks."""
+    if words is not None and rows.ndim == 1:
+        return [_word(words[i]) if 0 <= i < len(words) else f"id {i}" for i in rows.tolist()]
     with np.printoptions(threshold=VALUES, edgeitems=2, linewidth=WIDTH, precision=4, suppress=True):
         if rows.ndim > 1:
             return [" ".join(np.array2string(row, separator=", ").split()) for row in rows]
@@ -134,12 +198,20 @@ def _row_texts(rows: Any) -> list[str]:
 
 def _scalars(rows: Any) -> list[str]:
     if rows.dtype.kind in "SU":
-        return [repr(x) for x in rows.tolist()]
+        return [_word(x) if rows.dtype.kind == "U" else repr(x) for x in rows.tolist()]
     return [f"{x:.5g}" if rows.dtype.kind == "f" else str(x) for x in rows]
 
 
-def _clip(text: str) -> str:
-    return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+def _word(word: str) -> str:
+    return repr(word if len(word) <= LINE // 2 else f"{word[: LINE // 2 - 3]}...")
+
+
+def clip(text: str, width: int = WIDTH) -> str:
+    """At most so many characters, cut between two values if there is a place."""
+    if len(text) <= width:
+        return text
+    end = text.rfind(", ", 0, width - 4)
+    return f"{text[:end]}, ..." if end > 0 else f"{text[: max(width - 3, 0)]}..."
 
 
 def _cut(part: object) -> str:

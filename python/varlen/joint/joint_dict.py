@@ -20,6 +20,7 @@ from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
 from varlen.joint.dense import DenseMethods
 from varlen.joint.device_methods import PlacedMethods
+from varlen.joint.display import DisplayMethods
 from varlen.joint.from_dims import NamedMethods
 from varlen.joint.keys import KeyMethods
 
@@ -31,7 +32,9 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 @adopt_methods
-class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods):
+class JointNestedRaggedTensorDict(
+    KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods, DisplayMethods
+):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 
     The values of a key of dim d lie under levels 1 to d; keys share their common levels. All keys have the

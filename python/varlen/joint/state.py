@@ -367,11 +367,6 @@ class JointState:
     def __len__(self) -> int:
         return len(self._view())
 
-    def __repr__(self) -> str:
-        if self._is_lazy:
-            return f"JointNestedRaggedTensorDict(tensors_fp={self._tensors_fp!s}, schema={self.schema})"
-        return f"JointNestedRaggedTensorDict(processed_tensors={self._arrays()}, schema={self.schema})"
-
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state.pop("_joint_cache", None)

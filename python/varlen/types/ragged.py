@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from varlen.backends.values import DTypes, Lengths, RowsLike, SequencesLike, Values
+    from varlen.display.summary import Summary
     from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
@@ -581,6 +582,27 @@ class Ragged(
 
     def _arrow_node(self) -> Node:
         return array_node(self._values, self._levels)
+
+    def describe(self) -> Summary:
+        """Summarize the lengths of each level and the values.
+
+        Returns
+        -------
+        Summary
+            A dict of columns, which `pandas.DataFrame` takes. Each row has the count, the missing values
+            (NaN, NaT), the mean, the standard deviation and the quartiles, or the most frequent words.
+
+        Examples
+        --------
+        >>> vl.Ragged([0.5, np.nan, 2.0], [2, 1]).describe()
+        name     dtype    count  missing  mean   std  min    25%   50%    75%  max
+        lengths  lengths      2        0   1.5   0.5    1   1.25   1.5   1.75    2
+        values   float64      2        1  1.25  0.75  0.5  0.875  1.25  1.625    2
+        """
+        from varlen.display.summary import level_lengths, summarize
+        from varlen.display.text import Column
+
+        return summarize(level_lengths(self._levels), [Column("values", self._values)])
 
     def __repr__(self) -> str:
         from varlen.display.text import ragged_text

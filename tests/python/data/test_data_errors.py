@@ -76,7 +76,7 @@ BAD = {
     "rows of two axes": (of_rows([[0, 1]]), (TypeError, ValueError, IndexError), ""),
     "too many bytes of rows": (of_rows([0, 1], max_bytes=1), ValueError, ""),
     "an index beyond": (of_indices([0, 9]), IndexError, ""),
-    "an index of text": (of_indices(["x"]), TypeError, "index"),
+    "an index of text": (of_indices(["none"]), KeyError, ""),
     "a batch beyond": (of_batches([[0], [9]]), IndexError, "rows"),
     "a batch of text": (of_batches([["x"]]), (TypeError, ValueError, IndexError), "rows"),
     "too many bytes of batches": (of_batches([[0, 1]], max_bytes=1), ValueError, ""),

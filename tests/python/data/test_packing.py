@@ -318,7 +318,7 @@ def _dataset():
         (lambda: pack([[1], [1, 2, 3]], 2), ValueError, "row 1 has 3 tokens, over size=2; give too_long"),
         (
             lambda: pack({"x": [[1]], "text": ["a"]}, 2),
-            TypeError,
+            ValueError,
             r"\['text'\].*; give the columns that",
         ),
         (lambda: pack({"cu_seqlens": [[1]]}, 2), ValueError, "'cu_seqlens' is a name that packed"),

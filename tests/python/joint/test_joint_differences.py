@@ -183,14 +183,15 @@ def test_tuples_and_axes():
     assert Joint({"T": [np.ones((2, 2))]}).max_n_dims == 2
 
 
-@difference("arrays of times and of strings")
+@difference("arrays of times; strings in lists and arrays")
 def test_times_and_strings():
     days, words = np.array(["2020-01-01"], "M8[D]"), np.array(["b"])
     for array in (days, words):
         assert theirs(lambda array=array: upstream({"a": [array]}), ValueError) is ValueError
-    J = Joint({"day": [days], "word": [words]})
-    assert J.schema == {"day": days.dtype, "word": np.uint8}
-    assert J.vocabularies["word"] == ("[PAD]", "b")
+    assert theirs(lambda: upstream({"a": [["b"]]}), ValueError) is ValueError
+    J = Joint({"day": [days], "word": [words], "list": [["b"]]})
+    assert J.schema == {"day": days.dtype, "word": np.uint8, "list": np.uint8}
+    assert J.vocabularies["word"] == J.vocabularies["list"] == ("[PAD]", "b")
 
 
 @difference("lists that contain only empty arrays")
