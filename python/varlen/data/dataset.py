@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen import _core
+from varlen._hints import DATASET, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_int
 from varlen.data.batch import Batch
@@ -517,3 +518,6 @@ _MADE_LATER = ("_only_joint", "_places")  # when they are first asked for
 
 # What every dataset has; a subclass's own attributes are the others.
 _BASE_ATTRIBUTES = {*vars(Dataset(MemorySource([]))), *_MADE_LATER}
+
+
+hint_names(Dataset, DATASET)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen._hints import JOINT, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, as_path, check_hashable, new_words
 from varlen.errors import contract_error, type_error, value_error
@@ -283,3 +284,6 @@ class JointNestedRaggedTensorDict(
         part = files.open_joint(fp).get(idx)
         out: Self = cls._wrap(files.open_joint(fp))[idx] if part is None else cls._wrap(part)
         return out
+
+
+hint_names(JointNestedRaggedTensorDict, JOINT)

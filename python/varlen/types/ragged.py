@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase, register
+from varlen._hints import RAGGED, hint_names
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.backends import backend_of
@@ -635,3 +636,4 @@ _getitem.__doc__ = RaggedBase.__getitem__.__doc__
 _getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
 _getitem.__qualname__, _len.__qualname__ = "Ragged.__getitem__", "Ragged.__len__"
 register(traced_getitem=_getitem, traced_len=_len)  # r[key] and len(r) themselves stay in C
+hint_names(Ragged, RAGGED)

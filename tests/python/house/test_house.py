@@ -20,7 +20,7 @@ ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "docs", "python", "tests"]
 # imports it; what stands on no floor is the package's own page and tools that all may use.
 FLOORS = [
     {"levels", "tracing", "arguments", "errors", "cuda", "_core", "_cuda", "_hooks", "_lazy"}
-    | {"_threads", "_restored", "_methods", "_watch", "_pytrees"},
+    | {"_threads", "_hints", "_restored", "_methods", "_watch", "_pytrees"},
     {"backends", "interop", "display"},
     {"ops"},
     {"types"},

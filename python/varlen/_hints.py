@@ -1,0 +1,100 @@
+"""Names that other libraries use for what has another name here: reading one names the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+# What awkward, TensorFlow, torch, pandas and NumPy call it, and what to use.
+RAGGED = {
+    "apply": "functions of NumPy and torch, which take a Ragged",
+    "bounding_shape": ".shape and .lengths.max()",
+    "cat": "varlen.concatenate()",
+    "col_offsets": ".offsets",
+    "explode": ".values and .row_ids",
+    "fillna": "numpy.nan_to_num(r)",
+    "flat_values": ".values",
+    "from_lists": "from_list()",
+    "from_row_lengths": "Ragged(values, lengths)",
+    "from_row_splits": "from_offsets()",
+    "from_value_rowids": "from_row_ids()",
+    "groupby": "from_row_ids()",
+    "indptr": ".offsets",
+    "iloc": "r[...]",
+    "loc": "r[...]",
+    "map": "functions of NumPy and torch, which take a Ragged",
+    "nrows": "len(r)",
+    "num": ".lengths",
+    "pad": ".to_dense() or .to_padded()",
+    "pad_none": ".to_dense(fill=...)",
+    "row_lengths": ".lengths",
+    "row_splits": ".offsets",
+    "segment_ids": ".row_ids",
+    "seqlens": ".lengths",
+    "to_numpy": ".to_dense() or .values",
+    "to_padded_tensor": ".to_dense(fill=...)",
+    "to_tensor": ".to_dense(fill=...)",
+    "value_rowids": ".row_ids",
+}
+JOINT = {
+    "columns": ".keys()",
+    "dtypes": ".schema",
+    "from_dict": "JointNestedRaggedTensorDict(...)",
+    "iloc": "J[...]",
+    "loc": "J[...] and .rows_of()",
+    "num_rows": "len(J)",
+    "sample": "varlen.data.Dataset(J).shuffle()",
+    "tail": "J[-n:]",
+    "to_dict": ".to_list()",
+    "values": "J[key]",
+}
+DATASET = {
+    "apply": ".map()",
+    "column_names": ".keys()",
+    "columns": ".keys()",
+    "dtypes": ".schema",
+    "features": ".schema and .fields",
+    "iloc": "ds[...]",
+    "info": "print(ds) or .describe()",
+    "items": ".keys() and ds[key]",
+    "loc": "ds[...] and .rows_of()",
+    "num_columns": "len(ds.keys())",
+    "num_rows": "len(ds)",
+    "sample": ".shuffle()",
+    "shape": "len(ds) and .keys()",
+    "tail": "ds[-n:]",
+    "take": ".select()",
+    "to_dict": "ds[:].to_list()",
+    "to_list": "ds[:].to_list()",
+    "to_numpy": "ds[key] or .batch()",
+    "train_test_split": ".split()",
+    "values": "ds[key]",
+}
+
+
+class Elsewhere:
+    """A name that a class does not have; others do not look at it, so their access costs nothing more."""
+
+    __slots__ = ("_name", "_way")
+
+    def __init__(self, name: str, way: str) -> None:
+        self._name, self._way = name, way
+
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        text = f"{kind.__name__!r} object has no attribute {self._name!r}; use {self._way}"
+        raise AttributeError(text, name=self._name, obj=kind if owner is None else owner)
+
+
+def hint_names(kind: type, ways: Mapping[str, str]) -> None:
+    """Let a class say what to use in the place of names that it does not have."""
+    for name, way in ways.items():
+        if not hasattr(kind, name):
+            setattr(kind, name, Elsewhere(name, way))
+    own_names: Any = kind.__dir__
+
+    def list_names(self: Any) -> list[str]:
+        return [name for name in own_names(self) if name not in ways or hasattr(self, name)]
+
+    list_names.__name__, list_names.__qualname__ = "__dir__", f"{kind.__qualname__}.__dir__"
+    list_names.__module__ = kind.__module__
+    kind.__dir__ = list_names  # type: ignore[method-assign, assignment]

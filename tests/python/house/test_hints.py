@@ -1,0 +1,54 @@
+"""Names of other libraries: reading one names what to use here, and nothing else notices."""
+
+import copy
+import pickle
+
+import pytest
+import varlen as vl
+from varlen import _hints
+
+Joint = vl.JointNestedRaggedTensorDict
+THINGS = {
+    "Ragged": (lambda: vl.Ragged([1, 2, 3], [2, 1]), _hints.RAGGED),
+    "JointNestedRaggedTensorDict": (lambda: Joint({"a": [1, 2]}), _hints.JOINT),
+    "Dataset": (lambda: vl.data.Dataset(Joint({"a": [1, 2]})), _hints.DATASET),
+}
+NAMES = [(kind, name) for kind, (_, ways) in THINGS.items() for name in ways]
+
+
+@pytest.mark.parametrize(("kind", "name"), NAMES)
+def test_a_name_of_another_library_names_the_way(kind, name):
+    make, ways = THINGS[kind]
+    thing = make()
+    for owner in (thing, type(thing)):
+        with pytest.raises(AttributeError, match=f"^'{kind}' object .* '{name}'; use ") as caught:
+            getattr(owner, name)
+        assert (caught.value.name, str(caught.value).endswith(ways[name])) == (name, True)
+    assert not hasattr(thing, name)
+    assert name not in dir(thing)
+
+
+@pytest.mark.parametrize("kind", THINGS)
+def test_a_way_exists(kind):
+    """Each `.name` in a hint is an attribute of the class."""
+    make, ways = THINGS[kind]
+    thing = make()
+    for way in ways.values():
+        for word in way.replace(",", " ").split():
+            if word.startswith("."):
+                assert hasattr(thing, word[1:].partition("(")[0].partition(".")[0]), way
+
+
+@pytest.mark.parametrize("kind", THINGS)
+def test_hints_change_neither_copies_nor_own_attributes(kind):
+    make, ways = THINGS[kind]
+    thing = make()
+    assert len(pickle.loads(pickle.dumps(thing))) == len(copy.deepcopy(thing)) == 2
+    name = next(iter(ways))
+    own = type("Own", (type(thing),), {name: 7})
+    assert getattr(own, name) == 7
+
+
+def test_a_name_that_nobody_has_gets_no_hint():
+    with pytest.raises(AttributeError, match=r"no attribute 'zz'$"):
+        _ = vl.Ragged([1], [1]).zz
