@@ -7,6 +7,7 @@ import inspect
 import os
 import pkgutil
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -86,6 +87,7 @@ def test_examples_of_the_core(tmp_path, monkeypatch):
 
 # Blocks of the pages that are no examples of Python or of the command line.
 NOT_RUN = {"text", "sh", "cpp", "cmake"}
+PICTURE = re.compile(r"\(\.\./pictures/gallery/([\w.]+)\)")
 MANUAL = house.ROOT / "docs"
 PAGES = [house.ROOT / "README.md", *house.sources(MANUAL, "*.md")]
 
@@ -169,6 +171,20 @@ def test_blocks_of_page(page, tmp_path, monkeypatch):
         else:
             assert language in NOT_RUN, f"{where}, line {line}: what is {language!r}?"
     assert page.name != "README.md" or page.parent == MANUAL or count["python"] >= 5
+
+
+def test_pictures_of_the_gallery_come_from_its_pages(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra `plot`")
+    drawings = runpy.run_path(str(MANUAL / "gallery/pictures.py"))
+    drawings["draw"](MANUAL / "gallery/index.md", tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"lengths.svg", "padding.svg", "raster.svg", "timeline.svg"}
+    of_pages = {
+        name
+        for page in house.sources(MANUAL / "gallery", "*.md")
+        for name in PICTURE.findall(page.read_text())
+    }
+    assert of_pages == {path.name for path in (MANUAL / "pictures/gallery").iterdir()} >= names
 
 
 @pytest.fixture
