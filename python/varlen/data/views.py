@@ -412,7 +412,8 @@ class Views(Batching):
     def _mask(self, function: object) -> Array:
         mask = as_array(function(RowColumns(self)) if callable(function) else function, "function")
         if mask.dtype != bool:
-            raise type_error("function", f"expected a bool for each row, got dtype {mask.dtype}")
+            advice = "a function gets arrays of one value a row by key: `lambda columns: columns['age'] > 30`"
+            raise type_error("function", f"expected a bool for each row, got dtype {mask.dtype}", advice)
         if mask.shape != (len(self),):
             raise value_error(
                 "function", f"expected a bool for each of {len(self)} rows, got shape {mask.shape}"
