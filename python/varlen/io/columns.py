@@ -49,7 +49,7 @@ class ColumnOptions:
     def __init__(
         self,
         schema: Mapping[str, Any] | None = None,
-        narrow: bool = True,
+        narrow: bool | None = None,
         trailing_dims: Mapping[str, int | tuple[int, ...]] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
@@ -66,6 +66,13 @@ class ColumnOptions:
         self.trailing_dims = {key: len(sizes) for key, sizes in self.trailing.items()}
         self.row_ids = row_ids
         self.vocabularies = vocabularies_of(vocabularies)
+
+    def narrows(self, value: object) -> bool:
+        """Whether numbers get the smallest dtype that holds them: by default those of lists alone."""
+        if self.narrow is not None:
+            return self.narrow
+        leaf = first_leaf(value)
+        return not isinstance(leaf, np.ndarray) or leaf.dtype.kind == "O"
 
 
 def _check_dtype(key: str, dtype: DTypes | None) -> Any:
@@ -154,18 +161,24 @@ def build_column(key: str, value: object, options: ColumnOptions) -> tuple[Array
     elif type(value).__module__.startswith("pyarrow."):
         flat, levels = _from_arrow(key, value, options)
     else:
-        flat, levels = _from_nested(key, value, options)
+        flat, levels = _from_nested(key, _without_tensor(key, value), options)
     if key not in options.schema:
         options.schema[key] = flat.dtype.type if flat.dtype.kind in "biufc" else flat.dtype
     return flat, levels
 
 
-def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    values, levels = ragged.values, list(ragged.levels)
+def _without_tensor(key: str, value: Any) -> Any:
+    """The value; a tensor, or an array of another library, as an array that shares its memory."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+        return value
     try:
-        flat = np.asarray(refuse_mask(values, key))
-    except (TypeError, RuntimeError) as error:  # a tensor on another device, or of a dtype NumPy lacks
-        raise type_error(key, f"values of {type(values).__name__} cannot become an array: {error}") from None
+        return np.asarray(refuse_mask(value, key))
+    except (TypeError, RuntimeError) as error:  # on another device, or of a dtype NumPy lacks
+        raise type_error(key, f"values of {type(value).__name__} cannot become an array: {error}") from None
+
+
+def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    flat, levels = np.asarray(_without_tensor(key, ragged.values)), list(ragged.levels)
     dim_count = options.trailing_dims.get(key)
     if dim_count is not None and dim_count != flat.ndim - 1:
         raise value_error(key, f"trailing_dims says {dim_count}, its rows have {flat.ndim - 1} dims")
@@ -277,7 +290,7 @@ def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
     if array.dtype.kind in "mM":
         return _with_unit(key, array if dtype is None else _times_as(key, array, np.dtype(dtype)))
     if dtype is None and (array.size == 0 or array.dtype.kind not in "biufO"):
-        is_wide = options.narrow and array.dtype.kind == "f"
+        is_wide = options.narrows(array) and array.dtype.kind == "f"
         return array.astype(np.float32) if is_wide else array
     rows: Array = _scalars(key, array.reshape(-1), options).reshape(array.shape)
     return rows
@@ -357,7 +370,7 @@ def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
 def _numbers(key: str, value: object, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     dtype = options.schema.get(key)
     try:
-        return _core.from_lists(value, depth, dtype, dtype is None and options.narrow, name=key)
+        return _core.from_lists(value, depth, dtype, dtype is None and options.narrows(value), name=key)
     except ValueError as error:
         if getattr(error, "argument", "").startswith((key, f"{key}[")):
             raise

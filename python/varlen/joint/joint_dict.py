@@ -61,7 +61,8 @@ class JointNestedRaggedTensorDict(
         or one array per row.
     narrow
         True infers the smallest integer type that holds the values, unsigned if none is negative, and float32
-        for floats. False keeps the dtypes of arrays, and takes int64 and float64 for Python's numbers.
+        for floats. False keeps the dtypes of arrays, and takes int64 and float64 for Python's numbers. By
+        default arrays, tensors and Raggeds keep their dtypes, and Python's numbers are narrowed.
     trailing_dims
         A dict from keys to the number of fixed dims after the ragged ones. The values of these keys are
         arrays of that many dims, or nested lists of equal lengths.
@@ -113,7 +114,7 @@ class JointNestedRaggedTensorDict(
         *,
         tensors: Mapping[str, object] | None = None,
         pre_raggedified: bool = False,
-        narrow: bool = True,
+        narrow: bool | None = None,
         trailing_dims: Mapping[str, int] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,

@@ -245,10 +245,8 @@ class KeyMethods(IndexMethods):
         levels: list[_core.Level] = []
         if dtype is not None:
             as_dtype(dtype, "dtype")
-        has_dtype = isinstance(values, np.ndarray) or hasattr(values, "levels")
         options = columns.ColumnOptions(
             {} if dtype is None else {name: dtype},
-            narrow=not has_dtype,
             first_words=functools.partial(
                 new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=self.row_ids
             ),

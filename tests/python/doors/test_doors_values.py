@@ -244,7 +244,6 @@ CELLS = {
         "bool and int64|2 beside true",
     ),
     "float64": ({"joint dict": REFUSED}, "1.7976931348623157e.308"),
-    "bfloat16": ({"joint dict": REFUSED}, "ints, floats, or bools"),
     "tenths": ({"joint dict": ASKED}, ""),
     "complex": (
         {

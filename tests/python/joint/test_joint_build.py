@@ -52,11 +52,13 @@ def test_values_that_no_dtype_holds_are_refused(values, text):
             Joint({"a": raw})
 
 
-def test_array_rows_lose_their_dtype_unless_it_is_to_be_kept():
+def test_array_rows_keep_their_dtype_unless_they_are_to_be_narrowed():
     rows = [np.array([1, 2]), np.array([3.5, 4, 5])[::2], np.array([], np.float32)]
-    assert Joint({"a": rows}).schema == {"a": np.float32}
-    assert Joint({"a": rows[:1]}).schema == {"a": np.uint8}
-    assert Joint({"a": rows[:1]}, narrow=False).schema == {"a": np.int64}
+    assert Joint({"a": rows}, narrow=True).schema == {"a": np.float32}
+    assert Joint({"a": rows[:1]}, narrow=True).schema == {"a": np.uint8}
+    for narrow in (None, False):
+        assert Joint({"a": rows}, narrow=narrow).schema == {"a": np.float64}
+        assert Joint({"a": rows[:1]}, narrow=narrow).schema == {"a": np.int64}
     assert Joint({"a": [np.array([1, 2], np.int16)], "b": [1]}, narrow=False).schema == {
         "a": np.int16,
         "b": np.int64,
@@ -110,7 +112,27 @@ def test_further_axes_of_arrays_are_fixed():
     block = np.array([[1, 2], [3, 4]])
     assert Joint({"a": block}).tensors["dim0/a"].tolist() == block.tolist()
     J = Joint({"a": [block, block[:1]]})
-    assert (J.max_n_dims, J.tensors["dim1/a"].shape, J.tensors["dim1/a"].dtype) == (2, (3, 2), np.uint8)
+    assert (J.max_n_dims, J.tensors["dim1/a"].shape, J.tensors["dim1/a"].dtype) == (2, (3, 2), np.int64)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i8", "u4", "f2", "f4", "f8", "M8[s]"])
+def test_arrays_and_raggeds_keep_their_dtype_where_lists_are_narrowed(dtype):
+    x = np.zeros(3, dtype)
+    keys = {
+        "whole": (x, 0),
+        "rows": ([x[:2], x[2:]], 1),
+        "deep": ([[x[:1], x[1:2]], [x[2:]]], 2),
+        "ragged": (Ragged(x, [2, 1]), 1),
+    }
+    for name, (value, dim) in keys.items():
+        assert Joint({name: value}).tensors[f"dim{dim}/{name}"].dtype == dtype, name
+        if dtype == "i8":
+            assert Joint({name: value}, narrow=True).tensors[f"dim{dim}/{name}"].dtype == np.uint8
+    J = Joint({"a": Ragged(np.array([200, 100]), [1, 1])})
+    assert (J["a"] * 10).to_list() == [[2000], [1000]]
+    J = J.with_key("b", [np.array([1]), np.array([2])]).with_key("c", [[1], [2]])
+    assert (J.tensors["dim1/b"].dtype, J.tensors["dim1/c"].dtype) == (np.int64, np.uint8)
+    assert Joint({"a": np.array([1, 2], object)}).schema == {"a": np.uint8}
 
 
 def test_schema_casts_and_checks():

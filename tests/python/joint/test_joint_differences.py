@@ -194,6 +194,15 @@ def test_times_and_strings():
     assert J.vocabularies["word"] == J.vocabularies["list"] == ("[PAD]", "b")
 
 
+@difference("arrays of int64 and float64, alone or in lists")
+def test_dtypes_of_arrays():
+    for value in (np.array([1, 2]), [np.array([1, 2])], [np.array([1]), np.array([0.5])]):
+        wide = np.asarray(value[-1]).dtype
+        assert upstream({"a": value}).schema["a"] in (np.uint8, np.float32)
+        assert Joint({"a": value}).schema["a"] == wide
+        assert Joint({"a": value}, narrow=True).schema == upstream({"a": value}).schema
+
+
 @difference("lists that contain only empty arrays")
 def test_empty_arrays():
     value = {"a": [np.array([], np.int16), np.array([], np.int16)]}
