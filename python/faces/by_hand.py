@@ -143,6 +143,7 @@ TOP = {
     "varlen.data": "Dataset open",
     "varlen.dims": "Data",
     "varlen.joint": "JointNestedRaggedTensorDict",
+    "varlen.joint.object_files": "load save",
     "varlen.ops.combine": "concatenate split stack",
     "varlen.ops.cross": "cross",
     "varlen.ops.matmul": "matmul",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from varlen.data import Dataset
     from varlen.dims import Data
     from varlen.joint import JointNestedRaggedTensorDict
+    from varlen.joint.object_files import load, save
     from varlen.ops.combine import concatenate, split, stack
     from varlen.ops.cross import cross
     from varlen.ops.matmul import matmul
@@ -68,12 +69,14 @@ __all__ = [
     "dims",
     "im2sequence",
     "io",
+    "load",
     "lod_append",
     "lod_reset",
     "matmul",
     "num_threads",
     "ops",
     "row_conv",
+    "save",
     "sequence",
     "sequence_concat",
     "sequence_conv",
@@ -114,11 +117,13 @@ _HOMES = {
     "concatenate": "varlen.ops.combine",
     "cross": "varlen.ops.cross",
     "im2sequence": "varlen.sequence",
+    "load": "varlen.joint.object_files",
     "lod_append": "varlen.sequence",
     "lod_reset": "varlen.sequence",
     "matmul": "varlen.ops.matmul",
     "open": "varlen.data",
     "row_conv": "varlen.sequence",
+    "save": "varlen.joint.object_files",
     "sequence_concat": "varlen.sequence",
     "sequence_conv": "varlen.sequence",
     "sequence_enumerate": "varlen.sequence",

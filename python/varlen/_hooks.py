@@ -1,4 +1,4 @@
-"""Hooks of the core: it imports no module above it, and asks for each object by name, once."""
+"""Hooks of the core and the containers: they import no module above them, and ask for objects by name."""
 
 import importlib
 from typing import Any
@@ -15,10 +15,13 @@ _HOMES = {
     "mask_of_dim": "varlen.dims.export",
 }
 
+#: What containers ask for.
+_ABOVE = {"save_tree": "varlen.io.tree"}
+
 
 def find(name: str) -> Any:
-    """The object of a hook that nobody has registered."""
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    """The object of a hook."""
+    return getattr(importlib.import_module((_HOMES | _ABOVE)[name]), name)
 
 
 def install() -> None:

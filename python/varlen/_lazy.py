@@ -26,7 +26,6 @@ _SYNONYMS = {
     "from_lists": "from_list",
     "length_mask": "mask",
     "lengths2mask": "mask",
-    "load": "open",
     "lengths_to_mask": "mask",
     "sequence_mask": "mask",
     "pack_padded_sequence": "pack",

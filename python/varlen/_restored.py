@@ -7,6 +7,7 @@ only objects of this package. They are registered once both packages are importe
 from __future__ import annotations
 
 import copyreg
+import functools
 import importlib
 import sys
 from collections.abc import Callable
@@ -50,10 +51,12 @@ def dim(state: Any) -> Dim:
     return result
 
 
+@functools.cache
 def kind(where: str) -> Any:
     """A class of containers of this package by its module and name."""
     module, _, name = where.partition(":")
-    cls = getattr(importlib.import_module(module), name, None) if module.startswith("varlen.") else None
+    is_ours = module.startswith("varlen.") and "__" not in module  # __main__ runs when it is imported
+    cls = getattr(importlib.import_module(module), name, None) if is_ours else None
     if not (isinstance(cls, type) and hasattr(cls, "_from_saved")):
         raise value_error("", f"a saved container is of no class of varlen: {where!r}")
     return cls

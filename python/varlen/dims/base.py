@@ -13,7 +13,7 @@ import numpy as np
 
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
-from varlen.errors import instance_error
+from varlen.errors import instance_error, value_error
 from varlen.types.attributes import attributes_of
 from varlen.types.tensor_methods import TensorMethods
 
@@ -143,6 +143,12 @@ class DataBase(TensorMethods, Generic[ArrayT]):
             how = _restore, state
         own = attributes_of(self, DataBase)
         return (*how, (None, own)) if own else how
+
+    def _file_parts(self) -> dict[str, Any]:
+        if self._dense is not None:
+            raise value_error("", "expected packed storage, which is what a file holds", "save x.packed()")
+        notes = tuple(self._facts)
+        return {"values": self._values, "dims": self._shape.dims, "order": self._order, "facts": notes}
 
     def _rows(self) -> Any:
         return self._values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from varlen.arguments import SMALLEST, as_int, is_listed, padding_id
 from varlen.errors import index_error, type_error, value_error
@@ -65,6 +66,13 @@ class Vocabulary:
             object.__setattr__(self, name, place)
         object.__setattr__(self, "labels", tuple(ids))
         object.__setattr__(self, "_ids", ids)
+
+    def _file_parts(self) -> dict[str, Any]:
+        return {"labels": self.labels, "unknown": self.unknown, "bos": self.bos, "eos": self.eos}
+
+    @classmethod
+    def _from_saved(cls, *parts: Any) -> Vocabulary:
+        return cls(*parts)
 
     def __len__(self) -> int:
         return len(self.labels)

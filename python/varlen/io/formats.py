@@ -12,6 +12,9 @@ __all__: list[str] = []
 
 _HEAD = 4096
 
+#: The format that a file of `varlen.save` says in its metadata.
+TREE = "varlen.tree"
+
 _CONVERT = "`varlen convert` makes one of it"
 _UNPACKED = "unpack it, or let `varlen convert` read the table or the lines in it"
 _SAVE = "read it, and write its arrays with `varlen.io.save`"
@@ -58,6 +61,8 @@ def describe_bytes(head: bytes, name: str) -> str | None:
     for magic, what, deed in _MAGIC:
         if head.startswith(magic):
             return f"is {what}, no .nrt file; {deed}"
+    if f'"format":"{TREE}"'.encode() in head:
+        return "was written by `varlen.save`, and is no .nrt file; `varlen.load` reads it"
     if re.match(rb"\xff{4}[\0-\xff]{3}\0", head):  # and the size of a schema
         return f"is a stream of Arrow, no .nrt file; {_CONVERT}"
     if re.match(rb"\x80[\x02-\x05]", head):

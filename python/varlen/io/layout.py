@@ -20,7 +20,7 @@ from varlen.arguments import as_path
 from varlen.errors import error_of
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
-from varlen.io.formats import explain
+from varlen.io.formats import TREE, explain
 from varlen.io.schema import Field, Metadata, check_version, decode_metadata
 
 __all__ = ["read_header"]
@@ -58,6 +58,8 @@ class FileLayout:
     )
 
     def __init__(self, header: _core.Header) -> None:
+        if header.metadata.get("format") == TREE:
+            raise error_of(FileFormatError, "", "was written by `varlen.save`; `varlen.load` reads it")
         check_version(header.metadata)
         self.header = header
         self.depth, self.bounds, self.lengths, self.rows = header.layout()

@@ -367,6 +367,20 @@ class JointState:
     def __len__(self) -> int:
         return len(self._view())
 
+    def _file_parts(self) -> dict[str, Any]:
+        view = self._view()
+        view.check()
+        keys = {name: view.values(name) for name in view.names}
+        levels = self._levels_of(view, view.depth)
+        return {"keys": keys, "dims": view.dims, "levels": levels, "count": len(view), "words": self._meta}
+
+    @classmethod
+    def _from_saved(
+        cls: type[Self], keys: dict[str, Array], dims: list[int], levels: Any, count: int, words: Any
+    ) -> Self:
+        joint = _core.Joint(list(keys), dims, list(keys.values()), levels, count, words or None)
+        return cls._wrap(joint)
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state.pop("_joint_cache", None)

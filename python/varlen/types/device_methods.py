@@ -12,6 +12,7 @@ from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.values import copy_of, device_of, is_tensor, pin, to_device
 from varlen.errors import type_error, value_error
+from varlen.types.file_methods import FileMethods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import DTypes, SequencesLike
 
 
-class DeviceMethods(Tree):
+class DeviceMethods(FileMethods, Tree):
     """Methods of the containers, which inherit them: the device of their values, and moves to another.
 
     Levels and other counts stay on the host, where every call reads them. The first kernel on a device that

@@ -547,6 +547,9 @@ class Packed(NoArray, TensorMethods, Generic[ArrayT]):
         parts = (to_state(self._values, by_torch(protocol)), self._table, self._inner, self._kind)
         return reduce_container(_restore, parts, self, Packed, protocol)
 
+    def _file_parts(self) -> dict[str, Any]:
+        return {"values": self._values, "table": self._table, "levels": self._inner, "class": self._kind}
+
     @classmethod
     def _from_saved(cls, *parts: Any) -> Packed[Any]:
         return _restore(cls, *parts)

@@ -542,6 +542,10 @@ class Padded(NoArray, TensorMethods, ArrowSource, Generic[ArrayT]):
         parts = (self._kind, to_state(self._data, by_torch(protocol)), *self._fields)
         return reduce_container(_restore, parts, self, Padded, protocol)
 
+    def _file_parts(self) -> dict[str, Any]:
+        fields = zip(("size_at_t", "lengths", "indices"), self._fields, strict=True)
+        return {"class": self._kind, "data": self._data, **dict(fields)}
+
     @classmethod
     def _from_saved(cls, *parts: Any) -> Padded[Any]:
         return _restore(cls, *parts)

@@ -11,6 +11,7 @@ from varlen.errors import instance_error, value_error
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container
+from varlen.types.file_methods import FileMethods
 from varlen.types.indexing import int_index
 from varlen.types.refusals import NoArray
 
@@ -24,7 +25,7 @@ T = TypeVar("T")
 
 
 @adopt_methods
-class Pairs(NoArray, Tree, Generic[T]):
+class Pairs(NoArray, FileMethods, Tree, Generic[T]):
     """Two batches whose items belong together, such as inputs and outputs.
 
     Parameters
@@ -120,6 +121,9 @@ class Pairs(NoArray, Tree, Generic[T]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return reduce_container(_restore, (self._one, self._two), self, Pairs, protocol)
+
+    def _file_parts(self) -> dict[str, Any]:
+        return {"one": self._one, "two": self._two}
 
     @classmethod
     def _from_saved(cls, *parts: object) -> Pairs[Any]:

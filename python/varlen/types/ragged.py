@@ -480,6 +480,9 @@ class Ragged(
         parts = to_state(self._values, by_torch(protocol)), self._levels
         return reduce_container(_restore, parts, self, Ragged, protocol)
 
+    def _file_parts(self) -> dict[str, Any]:
+        return {"values": self._values, "levels": self._levels}
+
     @classmethod
     def _from_saved(cls, *parts: Any) -> Ragged[Any]:
         return _restore(cls, *parts)

@@ -283,6 +283,10 @@ class RankTable:
         indices = None if self._is_presorted else self.indices
         return reduce_container(_restore, (self._level, indices, self._outer), self, RankTable, protocol)
 
+    def _file_parts(self) -> dict[str, Any]:
+        indices = None if self._is_presorted else self.indices
+        return {"level": self._level, "indices": indices, "outer": self._outer}
+
     @classmethod
     def _from_saved(cls, *parts: Any) -> RankTable:
         return _restore(cls, *parts)
