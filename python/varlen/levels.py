@@ -8,12 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from varlen import tracing
+from varlen import _core, tracing
 from varlen._core import Level, is_placed
 from varlen.arguments import SMALLEST, as_int, as_ints, as_list, one_of
 from varlen.errors import index_error, name_argument, type_error, value_error
 
 Levels = tuple[Level, ...]
+
+_FALSE = np.zeros(1, np.bool_)
 
 
 def levels_from(
@@ -151,12 +153,12 @@ def counted_before(marks: Any) -> Any:
     return counts
 
 
-def reindex(level: Level, counts: Any) -> Level:
-    """The level after items were repeated or removed: before[i] new items lie in front of old item i."""
+def mask_level(level: Level, marks: Any) -> Level:
+    """The level of the items whose marks are True, a bool each."""
     if tracing.is_tracing():
-        graph_level: Any = tracing.TracedLevel(counts[tracing.offsets_of(level)], None)
+        graph_level: Any = tracing.TracedLevel(counted_before(marks)[tracing.offsets_of(level)], None)
         return cast("Level", graph_level)
-    return Level.from_offsets(counts[level.offsets])
+    return _core.erase(marks, level, _FALSE)[1]
 
 
 def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:

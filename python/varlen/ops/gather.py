@@ -14,9 +14,8 @@ from varlen.backends.values import as_values, like, one_device, take
 from varlen.errors import index_error, value_error
 from varlen.levels import (
     check_nest,
-    counted_before,
     flatten_levels,
-    reindex,
+    mask_level,
 )
 from varlen.ops.support.inputs import as_bools, nested, rows_and_levels, whole_numbers
 from varlen.ops.support.outputs import new_ragged, ragged_like
@@ -201,7 +200,7 @@ def boolean_mask(X: Any, mask: SequencesLike, lengths: Any = None, *, flatten: b
     if not nest and tracing.holds_surely(keep.shape[0] != count):
         raise value_error("mask", f"has {len(keep)} entries for {count} sequences")
     if nest:
-        nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
+        nest = (*nest[:-1], mask_level(nest[-1], keep))
     places = backend_of(keep).true_places(keep)
     return _take_items(X, values, levels[axes - 1 :], places, () if as_bool(flatten, "flatten") else nest)
 

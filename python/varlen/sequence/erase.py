@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import apply_rows, as_values, readable
 from varlen.backends.values import is_array as is_any_array
 from varlen.errors import dtype_error, instance_error, name_argument, overflow_error, type_error, value_error
-from varlen.levels import counted_before, reindex, resolve_level
+from varlen.levels import mask_level, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
 from varlen.tracing import eager_only
@@ -75,7 +75,7 @@ def sequence_erase(x: RaggedT, tokens: SequencesLike, *, level: int = -1) -> Rag
         if result is not None:
             return cast("RaggedT", result)
     keep = _kept_mask(r, index, tokens)
-    out_level = reindex(r.levels[index], counted_before(keep))
+    out_level = mask_level(r.levels[index], keep)
     if index == len(r.levels) - 1:
         row_level = Level.from_lengths(np.ones(r.total, np.int64))
         values, _ = apply_rows(r.values, lambda rows: _core.gather(rows, (row_level,), keep))
@@ -110,7 +110,7 @@ def backprop_sequence_erase(
     r = sequences(x)
     index = resolve_level(level, r.levels)
     keep = _kept_mask(r, index, tokens)
-    levels = (*r.levels[:index], reindex(r.levels[index], counted_before(keep)))
+    levels = (*r.levels[:index], mask_level(r.levels[index], keep))
     where: Any = np.flatnonzero(keep)
     if index < len(r.levels) - 1:
         where, inner_levels = select(r._make(np.arange(r.total), r.levels), index + 1, keep)

@@ -10,7 +10,7 @@ from varlen._core import Level
 from varlen.arguments import SMALLEST, as_int
 from varlen.backends.values import as_values, take
 from varlen.errors import index_error, type_error, value_error
-from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
+from varlen.levels import counted_before, describe_difference, mask_level, resolve_level, same_levels
 from varlen.ops.combine import concatenate, join_raggeds, parts_of, split
 from varlen.ops.support.inputs import as_bools
 from varlen.sequence.inputs import array_of, select, sequences
@@ -228,7 +228,7 @@ def _select_where(x: Ragged[Any], index: int, is_true: Bools) -> Ragged[Any]:
     values, levels = select(x, index, is_true)
     outer_levels = x.levels[:index]
     if index:
-        outer_levels = (*outer_levels[:-1], reindex(outer_levels[-1], counted_before(is_true)))
+        outer_levels = (*outer_levels[:-1], mask_level(outer_levels[-1], is_true))
     return x._make(values, (*outer_levels, *levels))
 
 
