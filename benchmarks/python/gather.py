@@ -121,3 +121,32 @@ def _(case: Case) -> None:
 def _(case: Case) -> None:
     _gather(case, case.size(4096, 5), case.size(2048, 9))
     case.over("memcpy", 1 / 0.95, text="95 % of memcpy")
+
+
+@row("gather.mask", "keep what a ragged mask marks, mean 3")
+def _(case: Case) -> None:
+    values, lengths, offsets = sample.rows(case.size(1_000_000, 1_000), 3)
+    marks = np.random.default_rng(4).random(len(values)) > 0.5
+    case.reference = values[marks]
+
+    @case.contender("varlen", show=lambda ragged: ragged.values)
+    def _() -> Any:
+        import varlen
+
+        ragged = varlen.Ragged(values, lengths=lengths)
+        mask = varlen.Ragged(marks, levels=ragged.levels)
+        return lambda: ragged[mask]
+
+    @case.contender("awkward", needs="awkward", show=lambda result: np.asarray(result.layout.content.data))
+    def _() -> Any:
+        import awkward
+
+        index = awkward.index.Index64(offsets)
+        array, mask = (
+            awkward.Array(awkward.contents.ListOffsetArray(index, awkward.contents.NumpyArray(numbers)))
+            for numbers in (values, marks)
+        )
+        return lambda: awkward.to_packed(array[mask])
+
+    case.yardstick("the mask of NumPy", lambda: values[marks])
+    case.over("the mask of NumPy", 1.1)

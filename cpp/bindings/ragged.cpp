@@ -222,22 +222,24 @@ Sequences, and what lies in them, by NumPy's rules on the first axis.
 
 Parameters
 ----------
-key : int, slice, integers, bools, Ellipsis or tuple
+key : int, slice, integers, bools, Ragged, Ellipsis, None or tuple
     An int picks one sequence, negative ones count from the end. A slice, a list or array of integers, or a
-    mask of bools, (n,), picks several. A tuple says one key for each axis: behind the first, a ragged axis
-    takes an int or a slice, which are applied inside every sequence; the axes of a row take what arrays take.
+    mask of bools, (n,), picks several. A Ragged of bools keeps what it marks, as `boolean_mask`; one of
+    integers picks from each sequence, as `gather`. A tuple says one key for each axis: behind the first, a
+    ragged axis takes an int, a slice or integers, which are applied inside every sequence; the axes of a row
+    take what arrays take. Two arrays of integers name items by pairs, as in NumPy. None is an axis of length 1.
 
 Returns
 -------
 array, tensor or Ragged
     One sequence: its rows (length, ...), or a Ragged of a level fewer where there are several levels.
-    Several: a container of the same class. `r[:, k]` is element k of every sequence. An int and a slice of
-    step 1 share memory with `r`, all other keys copy.
+    Several: a container of the same class. `r[:, k]` is element k of every sequence, `r[:, [0, 1]]` an array
+    of two. An int and a slice of step 1 share memory with `r`, all other keys copy.
 
 Raises
 ------
 IndexError
-    A number beyond the sequences, more keys than axes, an array of keys on a ragged axis.
+    A number beyond the sequences or beyond one of them, more keys than axes, a key that is ambiguous.
 
 Examples
 --------
@@ -246,6 +248,8 @@ Examples
 (array([3, 1, 4]), array([1, 5]))
 >>> r[1:].to_list(), r[[2, 0]].to_list(), r[r.lengths > 0].to_list()
 ([[], [1, 5]], [[1, 5], [3, 1, 4]], [[3, 1, 4], [1, 5]])
+>>> r[r > 1].to_list(), r[r.argsort()].to_list(), r[[0, 2], [1, -1]]
+([[3, 4], [], [5]], [[1, 3, 4], [], [1, 5]], array([1, 5]))
 >>> r[:, :2].to_list(), r[::2, 0], r[0, 1]
 ([[3, 1], [], [1, 5]], array([3, 1]), np.int64(1)))";
 

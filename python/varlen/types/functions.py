@@ -26,6 +26,7 @@ from varlen.ops.reduce import extreme_place
 from varlen.ops.support.axes import axes_of
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
+from varlen.types.indexing import add_axes
 from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
 
@@ -242,7 +243,7 @@ def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Axes, arguments
         is_numpy = _is_ragged(result) or isinstance(result, (np.ndarray, np.generic))
         result = result.astype(dtype) if is_numpy else backend_of(result).astype(result, dtype)
     all_axes = list(range(r.ndim)) if axis is None else axis
-    return _with_axes(result, axes_of(all_axes, r.ndim)) if keep else result
+    return add_axes(result, axes_of(all_axes, r.ndim)) if keep else result
 
 
 def _reduce(
@@ -270,26 +271,6 @@ def _reduce(
     else:
         rows = backend_of(rows).ufunc(UFUNCS[method], [rows, start], {})
     return same_kind(result, rows) if _is_ragged(result) else rows
-
-
-def _with_axes(result: Any, axes: list[int]) -> Any:
-    """A result with an axis of length 1 for each reduced axis."""
-    for axis in axes:
-        if not _is_ragged(result):
-            shape = tuple(result.shape)
-            result = result.reshape((*shape[:axis], 1, *shape[axis:]))
-            continue
-        levels = result._levels
-        if axis > len(levels):
-            rows, row_axis = result._values, axis - len(levels)
-            shape = tuple(rows.shape)
-            result = result._make(rows.reshape((*shape[:row_axis], 1, *shape[row_axis:])), levels)
-        else:
-            count = tracing.count_of(levels[max(axis - 1, 0)])
-            new = equal_lengths(1, count) if axis == 0 else equal_lengths(count, 1)
-            place = max(axis - 1, 0)
-            result = result._make(result._values, (*levels[:place], new, *levels[place:]))
-    return result
 
 
 def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

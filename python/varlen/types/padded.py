@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
-from varlen.arguments import check_step, is_listed, over_limit
+from varlen.arguments import check_step, index_array, is_listed, over_limit, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, instance_error, type_error, value_error
@@ -570,7 +570,9 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
     i = int_index(key)
     if i is None:
         sequences = Ragged(np.arange(count), np.ones(count, np.int64))
-        return np.sort(sequences[key].values)
+        if isinstance(key, (tuple, _core.RaggedBase)):
+            raise_index(key)
+        return np.sort(sequences[index_array(key)].values)
     if not -count <= i < count:
         raise index_error("", f"index {i} is out of range for {count} sequences", number=i)
     return np.array([i % count])

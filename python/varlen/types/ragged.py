@@ -22,7 +22,7 @@ from varlen.ops.combine import split
 from varlen.ops.dense import padded
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.outputs import container
-from varlen.types import arithmetic, dense, functions, indexing
+from varlen.types import arithmetic, assignment, dense, functions, indexing
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 from varlen.types.constructors import Constructors
 from varlen.types.faces import VerbMethods
@@ -274,6 +274,20 @@ class Ragged(
     def _get(self, key: object) -> Any:
         """`r[key]` for keys that the core does not handle itself."""
         return indexing.get(self, key)
+
+    @tracing.eager_only("r[key] = x")
+    def __setitem__(self, key: object, value: RowsLike | SequencesLike) -> None:
+        """Write into the values, in place, where `r[key]` reads them.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+        >>> r[r > 3] = 0
+        >>> r[0, :2] = [8, 9]
+        >>> r.to_list()
+        [[8, 9, 0], [], [1, 0]]
+        """
+        assignment.put(self, key, value)
 
     def row(self, i: SupportsIndex) -> ArrayT | Any:
         """One sequence; `r[i]` is the same.
