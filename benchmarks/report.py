@@ -43,7 +43,7 @@ CHAPTERS = {
     "dims": "dim named",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
-    "tensors": "tensor",
+    "tensors": "tensor layer attend",
     "packing": "bins",
     "Arrow": "arrow",
     "calls": "offsets boundary threads import",

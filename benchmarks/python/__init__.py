@@ -42,6 +42,7 @@ NOUNS = (
     "joint",
     "offsets",
     "tensors",
+    "layers",
     "arrow",
     "boundary",
     "threads",

@@ -140,6 +140,7 @@ from varlen.types.tensor_calls import (
     backward,
     cast,
     contiguous,
+    dtype_of,
     follow,
     is_complex,
     nested_lists,

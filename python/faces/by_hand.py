@@ -4,6 +4,7 @@ from verb import ByHand
 
 #: The functions of each file of `varlen.ops`.
 FUNCTIONS = {
+    "attend": "attend",
     "attention": "attention_pool backprop_attention_pool",
     "bins": "bincount",
     "broadcast": "broadcast_rows",

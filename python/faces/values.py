@@ -47,7 +47,7 @@ def _cast(name: str, dtype: str) -> Face:
 METHODS = (
     *(_cast(name, dtype) for name, dtype in CASTS.items()),
     _member(
-        "type_as", "cast(self, other.dtype)", "Convert the values to the dtype of a container or an array.",
+        "type_as", "cast(self, dtype_of(other))", "Convert the values to the dtype of another container.",
         ">>> x.type_as(torch.zeros(1, dtype=torch.float64)).dtype\n    torch.float64", OWN,
         arguments="other: Any", texts={"other": "Anything with a dtype of the same library."},
     ),

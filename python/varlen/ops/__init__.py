@@ -6,6 +6,7 @@
 from typing import TYPE_CHECKING
 
 from varlen._lazy import loaded_from
+from varlen.ops.attend import attend
 from varlen.ops.attention import attention_pool, backprop_attention_pool
 from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
@@ -91,6 +92,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "attend",
     "attention_pool",
     "average_windows",
     "backprop_align",

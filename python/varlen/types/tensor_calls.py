@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen._pytrees import nest_alike
+from varlen.arguments import as_bool
 from varlen.backends import backend_of
-from varlen.backends.values import is_tensor, readable
-from varlen.errors import type_error, value_error
+from varlen.backends.values import is_array, is_tensor, readable
+from varlen.errors import instance_error, type_error, value_error
 
 T = TypeVar("T")
 
@@ -26,6 +27,13 @@ def cast(x: T, dtype: Any) -> T:
     container: Any = x
     result: T = container._move(lambda values: backend_of(values).to_dtype(values, dtype))
     return result
+
+
+def dtype_of(other: Any) -> Any:
+    """The dtype of a container, an array or a tensor."""
+    if not hasattr(other, "dtype"):
+        raise instance_error("other", "a container, an array or a tensor", other)
+    return other.dtype
 
 
 def contiguous(values: Any) -> Any:
@@ -66,13 +74,16 @@ def backward(x: Any, gradient: Any, retain_graph: bool | None, create_graph: boo
     if rows is None and values.numel() != 1:
         way = "reduce it first, as with x.mean().sum(), or pass a gradient: x.backward(gradient)"
         raise value_error("", f"{repr(x).splitlines()[0]} holds several numbers", way, context="backward")
-    values.backward(rows, retain_graph, create_graph)
+    keeps_graph = None if retain_graph is None else as_bool(retain_graph, "retain_graph")
+    values.backward(rows, keeps_graph, as_bool(create_graph, "create_graph"))
 
 
 def write(x: T, source: Any, non_blocking: bool) -> T:
     """The container after values of another were written into its own."""
     container: Any = x
     values, rows = container._rows(), _rows_beside(source, x, "source")
+    if rows is None:
+        raise instance_error("source", "a container, an array or a tensor", source)
     if is_tensor(values):
         values.copy_(as_tensor(rows), non_blocking)
     else:
@@ -83,6 +94,8 @@ def write(x: T, source: Any, non_blocking: bool) -> T:
 def _rows_beside(other: Any, x: Any, argument: str) -> Any:
     """The rows of a container that nests like x, or an array or a tensor of the shape of its rows."""
     rows = other._rows() if hasattr(other, "_rows") else other
+    if rows is not None and not is_array(rows):
+        raise instance_error(argument, "a container, an array or a tensor", other)
     shape = tuple(x._rows().shape)
     if rows is not None and tuple(np.shape(rows)) != shape:
         raise value_error(argument, f"has shape {tuple(np.shape(rows))}, the values {shape}")

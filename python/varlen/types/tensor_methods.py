@@ -18,6 +18,7 @@ from varlen.types.tensor_calls import (
     backward,
     cast,
     contiguous,
+    dtype_of,
     follow,
     is_complex,
     nested_lists,
@@ -248,7 +249,7 @@ class TensorMethods(DeviceMethods):
         return result
 
     def type_as(self, other: Any) -> Self:
-        """Convert the values to the dtype of a container or an array.
+        """Convert the values to the dtype of another container.
 
         Parameters
         ----------
@@ -267,7 +268,7 @@ class TensorMethods(DeviceMethods):
         >>> x.type_as(torch.zeros(1, dtype=torch.float64)).dtype
         torch.float64
         """
-        result: Self = cast(self, other.dtype)
+        result: Self = cast(self, dtype_of(other))
         return result
 
     def clone(self) -> Self:

@@ -55,6 +55,7 @@ OF_ONE_KIND = {
     ("to_dense", "dtype"),
     ("to", "device"),
     ("cuda", "device"),
+    ("type_as", "other"),
 }
 NOT_HERE = {"out", "lengths"}  # what is to be written, and rows themselves, have tests of their own
 
@@ -83,7 +84,10 @@ def names(error, option):
 VERBS = {
     name: verb
     for name, verb in inspect.getmembers(vl.Ragged, inspect.isfunction)
-    if not name.startswith("_") and options_of(verb) and name != "cuda"  # which needs such a device
+    if not name.startswith("_")
+    and options_of(verb)
+    # which need such a device, and a tensor
+    and name not in ("cuda", "backward")
 }
 
 
