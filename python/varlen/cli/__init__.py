@@ -22,6 +22,7 @@ _EPILOG = """\
 examples:
   varlen demo                                   batch the standard library's sources
   varlen info visits.nrt                        show what a file contains
+  varlen info --html visits.nrt                 write it as a page with pictures
   varlen convert visits.jsonl visits.nrt        convert nested lists, one record per line
   varlen convert events.parquet out/ --group-by patient --group-by visit --rows-per-shard 100000
   varlen bench --rows pad                       run the benchmarks whose name matches

@@ -36,10 +36,10 @@ def raster(
     Parameters
     ----------
     source
-        A batch of any layout; a Ragged or Data, as it would be padded; a Padded or Packed, the longest
+        A batch of any layout; a Ragged, Data or joint dict, as it would be padded; a Padded, the longest
         sequence on top; or an array or tensor of (rows, steps, ...).
     key
-        Of a batch: the key to draw; by default the first that has steps.
+        Of a batch or joint dict: the key to draw; by default the first that has steps.
     mask
         Of an array: True where data is present, of its first two axes or more; by default a masked array's
         own mask, or everywhere.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen.arguments import as_array
+from varlen.data import Dataset
 from varlen.dims import Data
 from varlen.errors import error_of, instance_error, type_error, value_error
+from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types import Packed, Padded, Ragged
 
 if TYPE_CHECKING:
@@ -38,6 +40,11 @@ def block_of(source: Any, key: str | None, mask: Any, rows: int, steps: int) -> 
         if mask is not None:
             raise value_error("mask", "a batch has its own masks")
         return _batch_block(source, key, rows, steps)
+    if isinstance(source, JointNestedRaggedTensorDict):
+        name = _joint_key(source, key)
+        return _container_block(source[name], name, rows, steps)
+    if isinstance(source, Dataset):
+        raise instance_error("source", EXPECTED, source, "ds.batch(rows) makes a batch")
     if key is not None:
         raise type_error("key", f"only a batch has keys, got {type(source).__name__}")
     if isinstance(source, Data):
@@ -87,6 +94,19 @@ def _batch_block(batch: Mapping[str, Any], key: str | None, rows: int, steps: in
         if len(array) == int(offsets[depth - 1][-1]):
             return _container_block(Ragged(array, offsets=offsets[:depth]), name, rows, steps)
     return _array_block(array, _mask_of(batch, name, array), name, rows, steps)
+
+
+def _joint_key(joint: JointNestedRaggedTensorDict, key: str | None) -> str:
+    """The given key, or the first that has rows and steps."""
+    view = joint._view()
+    dims = dict(zip(view.names, view.dims, strict=True))
+    if key is not None and key not in dims:
+        raise error_of(KeyError, "key", f"there is no {key!r}; there are {', '.join(sorted(dims))}")
+    names = [name for name, dim in dims.items() if dim > 0 and key in (None, name)]
+    if not names:
+        what = "all keys have" if key is None else f"key {key!r} has"
+        raise value_error("source", f"{what} one value a row, and no steps")
+    return names[0]
 
 
 def _key_of(batch: Mapping[str, Any]) -> str:

@@ -60,6 +60,13 @@ def styles(n: int) -> Iterable[tuple[str, str]]:
     return islice(cycle(STYLES), n)
 
 
+def shorten_dates(axis: Any) -> None:
+    """Write only what differs between dates, and the rest once."""
+    from matplotlib.dates import ConciseDateFormatter
+
+    axis.set_major_formatter(ConciseDateFormatter(axis.get_major_locator()))
+
+
 def size(ax: Axes) -> tuple[float, float]:
     """The width and height of Axes in inches, before the layout makes room for texts."""
     place, figure = ax.get_position(), ax.figure.get_size_inches()

@@ -123,6 +123,8 @@ def timeline(
         canvas.say_empty(target, "no events")
         return target
     _draw(target, lanes, heights)
+    if when.dtype.kind == "M":
+        canvas.shorten_dates(target.xaxis)
     return target
 
 

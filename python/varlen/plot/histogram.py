@@ -80,8 +80,8 @@ def lengths(
     --------
     >>> words = vl.Ragged.from_list([[[3, 1], [4]], [], [[1, 5]]])
     >>> ax = vl.plot.lengths(words, level=0)
-    >>> ax.get_title(loc="left").splitlines(), ax.get_xlabel()
-    (['Lengths at level 0', '3 sequences, 1 empty'], 'length')
+    >>> ax.get_title(loc="left").splitlines()
+    ['Lengths at level 0', '3 sequences, 1 empty', 'median 1, 95% up to 2 (dashed)']
     >>> vl.plot.lengths(words).shape
     (2,)
     """
@@ -115,15 +115,16 @@ def _draw(ax: Axes, level: Level, title: str, bins: int) -> None:
     numbers = level.lengths
     empty = int((numbers == 0).sum())
     note = plural(len(numbers), "sequence") + (f", {empty:,} empty" if empty else "")
-    canvas.label(ax, title, note, "length", "sequences")
     if not len(numbers):
+        canvas.label(ax, title, note, "length", "sequences")
         canvas.say_empty(ax, "no sequences")
         return
     counts, edges = count_lengths(numbers, bins)
     ax.stairs(counts, edges - 0.5, fill=True, color=canvas.BLUE)
     middle, high = np.percentile(numbers, [50, 95], method="inverted_cdf").astype(int)
-    ax.axvline(middle, color=canvas.RED, label=f"median {middle:,}")
-    ax.axvline(high, color=canvas.GREY, linestyle="--", label=f"95% up to {high:,}")
+    ax.axvline(middle, color=canvas.RED)
+    ax.axvline(high, color=canvas.GREY, linestyle="--")
+    note = f"{note}\nmedian {middle:,}, 95% up to {high:,} (dashed)"
+    canvas.label(ax, title, note, "length", "sequences")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.yaxis.get_major_locator().set_params(integer=True)
-    ax.legend(fontsize="small", handlelength=1.2, framealpha=1, edgecolor="none")

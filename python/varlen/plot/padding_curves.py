@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["padding"]
 
-MOST_ROWS = 100_000  # a share hardly changes beyond; all pictures of five rules take two seconds
+MOST_ROWS = 50_000  # a share hardly changes beyond, and five samplers take a second or two
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -84,7 +84,7 @@ def padding(
 
     Notes
     -----
-    Of more than 100,000 rows it draws a sample, the same at each call; the title says so.
+    Of more than 50,000 rows it takes a sample, the same at each call; the title says so.
 
     Examples
     --------

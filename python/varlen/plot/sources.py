@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from varlen._core import Level
@@ -56,7 +57,8 @@ def _levels_of_keys(source: Dataset | JointNestedRaggedTensorDict, key: str | No
 
 def _level_of_numbers(source: Any) -> Level:
     if isinstance(source, (str, bytes, dict)) or not hasattr(source, "__len__"):
-        raise instance_error("source", EXPECTED, source)
+        advice = "vl.open(path) opens files" if isinstance(source, (str, os.PathLike)) else ""
+        raise instance_error("source", EXPECTED, source, advice)
     numbers = as_array(source, "source", EXPECTED)
     if numbers.size == 0 and not hasattr(source, "dtype"):
         numbers = numbers.astype(int)

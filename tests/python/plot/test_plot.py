@@ -1,10 +1,15 @@
 """Pictures: what they draw of each kind of source, what they say, and how little they read."""
 
 import sys
+from itertools import pairwise
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 import varlen as vl
+from hypothesis import given
+from varlen.display.picture import count_lengths
+from varlen.plot.blocks import block_of
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib comes with the extra `plot`")
 plt.switch_backend("agg")
@@ -87,7 +92,7 @@ def test_lengths_bins_a_million_sequences():
 def test_lengths_marks_the_median_and_the_tail():
     ax = vl.plot.lengths([1] * 10 + [2] * 9 + [9])
     assert [line.get_xdata()[0] for line in ax.lines] == [1, 2]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["median 1", "95% up to 2"]
+    assert title(ax)[2] == "median 1, 95% up to 2 (dashed)"
 
 
 def test_padding_is_what_samplers_say():
@@ -132,10 +137,6 @@ def ragged():
     return vl.Ragged.from_list(ROWS)
 
 
-def named():
-    return vl.Data.from_ragged(ragged(), [vl.dims.batch_dim, vl.Dim("time", None)])
-
-
 def batch(**options):
     return vl.Dataset(vl.JointNestedRaggedTensorDict({"x": ROWS})).batch([0, 1, 2], **options)
 
@@ -145,6 +146,10 @@ BATCHES = {
     "masked": lambda: np.ma.masked_array(
         *(f(m) for f, m in zip((np.array, np.logical_not), dense(), strict=True))
     ),
+    "data": lambda: batch(layout="named")["x"],
+    "named batch": lambda: batch(layout="named"),
+    "joint dict": lambda: vl.JointNestedRaggedTensorDict({"id": [7, 8, 9], "x": ROWS}),
+    "packed steps": lambda: ragged().pack(),
     "padded batch": batch,
     "ragged batch": lambda: batch(layout="ragged"),
     "torch batch": lambda: pytest.importorskip("torch") and batch(framework="torch"),
@@ -162,6 +167,27 @@ def test_raster_of_every_kind_of_batch(kind):
     assert cells(ax) == CELLS
     assert title(ax) == ["3 rows of 3 steps", "44% padding (hatched)"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "row")
+
+
+@given(st.lists(st.lists(st.integers(-9, 9), max_size=6), min_size=1, max_size=6))
+def test_blocks_of_any_rows_are_those_of_plain_lists(rows):
+    width = max(map(len, rows))
+    r = vl.Ragged(np.array([x for row in rows for x in row], int), [len(row) for row in rows])
+    for source in (r, vl.JointNestedRaggedTensorDict({"x": r})):
+        block = block_of(source, None, None, 99, 99)
+        assert block.mask.tolist() == [[i < len(row) for i in range(width)] for row in rows]
+        assert [row[mask].tolist() for row, mask in zip(block.values, block.mask, strict=True)] == rows
+        assert block.padding == pytest.approx(1 - len(r.values) / (len(rows) * width) if width else 0)
+        assert block.shape == (len(rows), width)
+
+
+@given(st.lists(st.integers(0, 300), min_size=1), st.integers(1, 50))
+def test_bars_count_every_length(numbers, bins):
+    counts, edges = count_lengths(np.array(numbers), bins)
+    assert len(counts) <= bins
+    want = [sum(low <= n < high for n in numbers) for low, high in pairwise(edges)]
+    assert counts.tolist() == want
+    assert sum(want) == len(numbers)
 
 
 def test_raster_of_arrays_with_a_mask():
@@ -306,7 +332,11 @@ def test_pictures_of_nothing_are_labelled(draw, text):
 @pytest.mark.parametrize(
     ("draw", "error", "text"),
     [
-        (lambda: vl.plot.lengths("abc"), TypeError, "^source: expected a Ragged, Data, joint dict"),
+        (
+            lambda: vl.plot.lengths("a.nrt"),
+            TypeError,
+            "^source: expected a Ragged.* vl.open.path. opens files",
+        ),
         (lambda: vl.plot.lengths([1.5]), TypeError, "^source: .* got an array of float64"),
         (lambda: vl.plot.lengths([[1], [2, 3]]), ValueError, "^source: .* lists of different lengths"),
         (lambda: vl.plot.lengths([1, -1]), ValueError, "-1"),
@@ -337,6 +367,9 @@ def test_pictures_of_nothing_are_labelled(draw, text):
             "^batch_sizes: expected at least 1, got 0",
         ),
         (lambda: vl.plot.raster(3), TypeError, "^source: expected a batch, Ragged"),
+        (lambda: vl.plot.raster(vl.Dataset(joint())), TypeError, "got Dataset; ds.batch.rows. makes a batch"),
+        (lambda: vl.plot.raster(joint(), "age"), ValueError, "^source: key 'age' has one value a row"),
+        (lambda: vl.plot.raster(joint(), "y"), KeyError, "there is no 'y'; there are age, code, time"),
         (lambda: vl.plot.raster([1, 2]), ValueError, r"^source: expected rows and steps, got shape \(2,\)"),
         (lambda: vl.plot.raster(batch(), "y"), KeyError, "^\"?'?key: there is no 'y'; there are"),
         (lambda: vl.plot.raster(ragged(), "y"), TypeError, "^key: only a batch has keys, got Ragged"),
