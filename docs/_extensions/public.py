@@ -64,7 +64,7 @@ def members(path: str, home: Any = None) -> list[str]:
     """
     home = find(path) if home is None else home
     if inspect.isclass(home):
-        kept = [name for name in dir(home) if name[0] != "_"]
+        kept = [name for name in dir(home) if name[0] != "_" and hasattr(home, name)]
         return [name for name in kept if not inspect.isclass(getattr(home, name))]
     # `from varlen import *` leaves out `open`, which is public all the same.
     listed = dir(home) if path == "varlen" else getattr(home, "__all__", None)
