@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from varlen._core import Level
 from varlen.backends.values import device_of
 from varlen.display import text
+from varlen.display.picture import count_lengths
 from varlen.display.text import plural
 
 if TYPE_CHECKING:
@@ -124,11 +125,7 @@ def histogram(level: Level) -> str:
 
 def bins(level: Level) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many sequences fall in each of at most 40 bins of whole lengths, and the bins' edges."""
-    low, high = level.shortest, level.longest
-    step = -(-(high - low + 1) // BINS)
-    edges = np.arange(low, high + 1 + step, step, dtype=np.int64)
-    counts, _ = np.histogram(level.lengths, edges)
-    return counts.astype(np.int64), edges
+    return count_lengths(level.lengths, BINS)
 
 
 def table(rows: Sequence[tuple[str, str]]) -> str:
