@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from varlen._lazy import loaded_from
 from varlen.plot.batch_cells import raster
 from varlen.plot.events import timeline
-from varlen.plot.histogram import lengths
+from varlen.plot.length_bars import lengths
 from varlen.plot.padding_curves import padding
 
 __all__ = ["lengths", "padding", "raster", "timeline"]

@@ -104,6 +104,8 @@ def timeline(
     record, name = _record(source, row, time)
     dims = dict(zip(record.names, record.dims, strict=True))
     words: Mapping[str, Sequence[str]] = (record.meta or {}).get("vocabularies", {})
+    if time in words:
+        raise type_error("time", f"expected numbers or times in {time!r}, got words")
     when, unit = _times(record.values(time), time)
     names = _keys(dims, time, keys)
     lanes = [lane for key in names if (lane := _lane(record, key, dims, time, when, words.get(key)))]

@@ -382,6 +382,16 @@ def test_pictures_of_nothing_are_labelled(draw, text):
             ValueError,
             "^time: 'age' has one value in a record",
         ),
+        (
+            lambda: vl.plot.timeline({"time": ["a", "b"]}),
+            TypeError,
+            "^time: expected numbers or times in 'time', got words",
+        ),
+        (
+            lambda: vl.plot.timeline({"time": [True]}),
+            TypeError,
+            "^time: expected numbers or times in 'time', got bool",
+        ),
         (lambda: vl.plot.timeline(joint(), row=3), IndexError, "^row: 3 is out of range for 3 rows"),
         (lambda: vl.plot.timeline(joint()[0], row=0), TypeError, "^row: this is one record already"),
         (lambda: vl.plot.timeline(joint(), keys=["x"]), KeyError, "^\"?'?keys: there is no 'x'"),
