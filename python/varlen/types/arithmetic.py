@@ -15,7 +15,7 @@ from varlen.errors import instance_error, type_error, value_error
 from varlen.levels import check_nest
 from varlen.ops.matmul import matmul
 from varlen.ops.support.operands import align, operand
-from varlen.types.namesakes import UFUNCS
+from varlen.types.namesakes import METHODS, UFUNCS
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -24,27 +24,52 @@ if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
 
 
+# What stands for methods of ufuncs that mean nothing here.
+_WAYS = {
+    "at": "r[key] = ..., or the ufunc on r[key]",
+    "outer": "vl.cross(a, b), or the values",
+    "reduceat": "r.sum() and the like, which reduce each sequence, or r.values",
+}
+
+
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`ufunc(*inputs, **kwargs)` with a Ragged among inputs or outputs: on the values, with shared levels.
 
     Another Ragged nests alike, or has fewer levels, which are the outer ones: each of its rows goes to all
     values below it. Scalars go to every value. The meaning of an array depends on its number of axes, never
     on its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one
-    with an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for
+    with an axis rest gives a row to each sequence, (n, *row); one with the axes of the container has 1 for
     each ragged axis, (n, 1, ..., *row).
     """
     if ufunc is np.matmul and method == "__call__" and not kwargs:
         return matmul(*inputs)
+    if method in ("reduce", "accumulate") and isinstance(inputs[0], RaggedBase):
+        way = UFUNCS.get(f"{ufunc.__name__}.{method}")
+        if way in METHODS and kwargs.get("out") is None:
+            return reduce(f"np.{ufunc.__name__}.{method}", way, inputs, kwargs)
     if method != "__call__" or ufunc.signature is not None:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         way = UFUNCS.get(name)
-        raise type_error(
-            "", f"np.{name} has no meaning for a Ragged", f"use {f'r.{way}()' if way else 'r.values'}"
-        )
+        advice = f"r.{way}()" if way else _WAYS.get(method, "r.values")
+        raise type_error("", f"np.{name} has no meaning for a Ragged", f"use {advice}")
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
     return compute(ufunc, inputs, kwargs)
+
+
+def reduce(function: str, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A method of a ufunc along an axis: 0 by default, as NumPy has it."""
+    from varlen.types.functions import reduce_axis
+
+    options = {key: x for key, x in kwargs.items() if not (x is np._NoValue or key == "out")}
+    r, *rest = inputs
+    options |= dict(zip(("axis", "dtype"), rest, strict=False))
+    axis = options.pop("axis", 0)
+    for key, silent in (("dtype", None), ("keepdims", False), ("initial", None), ("where", True)):
+        if options.get(key, silent) is silent:
+            options.pop(key, None)
+    return reduce_axis(function, method, r, axis, options)
 
 
 def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

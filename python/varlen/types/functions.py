@@ -17,7 +17,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_float
-from varlen.backends.values import is_tensor, like, row_as
+from varlen.backends.values import is_tensor, like, readable, row_as
 from varlen.errors import name_place, type_error, value_error, with_fields
 from varlen.levels import equal_lengths
 from varlen.ops.faces.folds import UFUNCS
@@ -26,6 +26,7 @@ from varlen.ops.reduce import extreme_place
 from varlen.ops.support.axes import axes_of
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
+from varlen.types import numpy_functions
 from varlen.types.indexing import add_axes
 from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
@@ -120,7 +121,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             name, arguments["input"] = "softmax", -arguments["input"]
         if name in ("std", "var"):
             arguments["ddof"] = _correction(name, arguments)
-        return _reduce_axis(
+        return reduce_axis(
             f"torch.{name}", name, arguments.pop("input"), arguments.pop("dim", None), arguments
         )
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
@@ -137,6 +138,8 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         from varlen.ops.where import where
 
         return where(*args)
+    if name == "where" and len(args) == 1 and not kwargs:
+        return numpy_functions.coordinates(args[0])
     if name in _EACH_NUMBER_OF_NUMPY:
         if any(_is_tensor_like(x) for x in (*args, *kwargs.values())):
             raise _refusal(
@@ -151,6 +154,8 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             if name not in ("real", "imag")
             else _on_values(func, args, kwargs)
         )
+    if name in ("result_type", "may_share_memory", "shares_memory"):
+        return func(*(readable(x._values) if _is_ragged(x) else x for x in args), **kwargs)
     if name in ("shape", "ndim", "size"):
         arguments = given_to("np", name, args, kwargs)
         if "axis" in arguments:
@@ -162,18 +167,44 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             if "ddof" in arguments:
                 raise value_error("", f"np.{name} takes either ddof or correction, got both")
             arguments["ddof"] = arguments.pop("correction")
-        return _reduce_axis(f"np.{name}", name, arguments.pop("a"), arguments.pop("axis", None), arguments)
+        if "where" in arguments:
+            return _reduce_where(name, arguments)
+        return reduce_axis(f"np.{name}", name, arguments.pop("a"), arguments.pop("axis", None), arguments)
     if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
         arguments = given_to("np", name, args, kwargs)
-        if arguments.get("axis", -1) is None or "order" in arguments:
-            unmeant = "order" if "order" in arguments else "axis=None"
-            raise _refusal(f"np.{name} with {unmeant}", f"r.{name}(), which goes along each sequence")
+        if "order" in arguments:
+            raise _refusal(f"np.{name} with order", f"r.{name}(), which goes along each sequence")
         # Equal numbers keep their order, which every kind and stable may; NumPy knows which there are.
         np.sort(np.empty(0), **{key: arguments[key] for key in ("kind", "stable") if key in arguments})
+        if arguments.get("axis", -1) is None:
+            r = arguments["a"]
+            row = r._make(r._values.reshape(-1), (equal_lengths(1, r.size),))
+            return getattr(row, name)()._values
         return getattr(arguments["a"], name)(axis=arguments.get("axis", -1))
-    raise _refusal(
-        f"np.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, r.to_dense() or np.asarray(r)"
-    )
+    result = numpy_functions.call(func, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    raise _refusal(f"np.{name}", f"r.{name}()" if _has_method(args, name) else _rectangle_way(args))
+
+
+def _rectangle_way(args: Any) -> str:
+    """What takes the place of a Ragged: an array of it, where it is a rectangle."""
+    r: Any = args[0] if args else None
+    is_even = _is_ragged(r) and all(level.longest == level.shortest for level in r._levels)
+    return f"r.values, r.to_dense(){' or np.asarray(r)' if is_even else ''}"
+
+
+def _reduce_where(name: str, arguments: dict[str, Any]) -> Any:
+    """A reduction of the numbers that a mask marks."""
+    r, axis, initial = arguments["a"], arguments.get("axis"), arguments.get("initial")
+    where, keepdims = arguments.pop("where"), arguments.pop("keepdims", False)
+    selection, options = numpy_functions.masked(METHODS[name], r, where, axis, initial)
+    if options:
+        del arguments["a"]
+        arguments.pop("axis", None)
+        return numpy_functions.fold(METHODS[name], selection, axis, keepdims, **arguments)
+    arguments["a"] = selection
+    return getattr(np, name)(**arguments, keepdims=keepdims)
 
 
 def _first(args: Any, kwargs: dict[str, Any], *names: str) -> Any:
@@ -207,7 +238,7 @@ def _refusal(function: str, way: str) -> TypeError:
     return type_error("", f"{function} has no meaning for a Ragged", f"use {way}")
 
 
-def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Axes, arguments: dict[str, Any]) -> Any:
+def reduce_axis(function: str, name: str, r: Ragged[Any], axis: Axes, arguments: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; over everything if no axis is given."""
     method = METHODS[name]
     options = {key: arguments.pop(key) for key in ("dtype", "initial", "ddof") if key in arguments}

@@ -46,20 +46,19 @@ def test_equality_by_numpy_is_that_of_containers():
 @pytest.mark.parametrize(
     ("call", "way"),
     [
-        (lambda: np.median(R), "r.values, r.to_dense"),
-        (lambda: np.sort(R, axis=None), r"np\.sort with axis=None .* use r\.sort\(\)"),
+        (lambda: np.cov(R), "r.values, r.to_dense"),
         (lambda: np.argsort(R, order="x"), r"np\.argsort with order .* use r\.argsort\(\)"),
-        (lambda: np.unique(R), r"use r\.unique\(\)"),
+        (lambda: np.split(R, 2), r"use r\.split\(\)"),
         (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
         (lambda: np.sum(R, 1, None, None, False, 0, True, 1), "7 positional arguments but 8"),
         (lambda: np.concatenate([R, R], None), "np.concatenate with axis=None has no meaning"),
         (lambda: np.clip(R, 2, 3, out=np.zeros(5)), "np.clip with out"),
         (lambda: np.zeros_like(R, shape=(3,)), "np.zeros_like with shape"),
         (lambda: np.reshape(R, (5,)), "np.reshape has no meaning"),
-        (lambda: np.add.reduce(R, axis=1), r"np.add.reduce has no meaning for a Ragged; use r.sum\(\)"),
+        (lambda: np.maximum.reduce(R, out=np.zeros(3)), r"np.maximum.reduce has no .* use r.max\(\)"),
         (lambda: np.maximum.accumulate(R), r"np.maximum.accumulate has no .* use r.cummax\(\)"),
-        (lambda: np.add.at(R, [0], 1), r"np.add.at has no meaning for a Ragged; use r.values"),
-        (lambda: np.subtract.outer(R, R), "np.subtract.outer has no meaning for a Ragged; use r.values"),
+        (lambda: np.add.at(R, [0], 1), r"np.add.at has no meaning for a Ragged; use r\[key\]"),
+        (lambda: np.subtract.outer(R, R), "np.subtract.outer has no meaning for a Ragged; use vl.cross"),
     ],
 )
 def test_functions_of_numpy_without_a_meaning_name_the_method(call, way):
@@ -386,7 +385,7 @@ OF_NUMPY = {
 WHERE = ONE > 0
 NOT_OF_NUMPY = [
     *((name, ((1,), {"out": np.zeros((1, 3))}), "out") for name in ("sum", "max", "std", "argmax", "cumsum")),
-    *((name, ((1,), {"where": where}), "where") for name in ("sum", "any") for where in (False, WHERE)),
+    *((name, ((1,), {"where": WHERE}), "where") for name in ("sum", "any")),
     ("sum", ((1, None, np.zeros((1, 3))), {}), "out"), ("std", ((1,), {"mean": np.zeros((1, 1, 3))}), "mean"),
     ("std", ((1,), {"dtype": int}), "dtype: np.std of a Ragged returns floats"),
     ("clip", ((0, 2, np.zeros((1, 4, 3))), {}), "out"), ("zeros_like", ((None, "F"), {}), "order"),
