@@ -192,6 +192,11 @@ if TYPE_CHECKING:
         return builtins.bool(getattr(self._rows(), "is_leaf", True))
 
     @property
+    def is_nested(self) -> builtins.bool:
+        \"""False, as torch means it of its own nested tensors.\"""
+        return False
+
+    @property
     def is_cuda(self) -> builtins.bool:
         \"""Whether the values lie on a CUDA device.\"""
         return self.device.startswith("cuda")

@@ -28,6 +28,7 @@ from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
 from varlen.types import numpy_functions
 from varlen.types.indexing import add_axes
+from varlen.types.layers import LAYERS
 from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
 
@@ -99,8 +100,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name == "matmul":
         arguments = given_to("torch", name, args, {key: x for key, x in kwargs.items() if key != "out"})
         return matmul(arguments["input"], arguments["other"])
-    if name == "scaled_dot_product_attention":
-        return _attend(*args, **kwargs)
+    if name in LAYERS:
+        return LAYERS[name](name, func, args, kwargs)
     if name in ("flatten", "unflatten") and _is_ragged(r := _first(args, kwargs, "input")):
         arguments = given_to("torch", name, args, kwargs)
         arguments.pop("input")
@@ -355,18 +356,6 @@ def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[st
             f"torch.{name}", f"r.values, r.to_dense(), or a dim of the rows, {first} or more; got {dim}"
         )
     return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
-
-
-def _attend(
-    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
-) -> Any:  # fmt: skip
-    """`torch.nn.functional.scaled_dot_product_attention`; heads of keys serve several queries anyway."""
-    from varlen.ops.attend import attend
-
-    if is_causal and attn_mask is not None:
-        raise value_error("attn_mask", "pass either a mask or is_causal, got both")
-    return attend(query, key, value, mask=attn_mask, causal=is_causal, scale=scale, dropout=dropout_p)
 
 
 def _combine(library: str, name: str, args: object, kwargs: dict[str, Any]) -> Any:

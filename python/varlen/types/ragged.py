@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsIndex, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, cast, overload
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from varlen._core import RaggedBase, register
 from varlen._hints import RAGGED, hint_names
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
+from varlen.arguments import axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
@@ -26,8 +27,10 @@ from varlen.types import arithmetic, assignment, dense, functions, indexing
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 from varlen.types.constructors import Constructors
 from varlen.types.faces import VerbMethods
+from varlen.types.layers import TimeMajor
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
+from varlen.types.tensor_calls import Size
 from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
@@ -243,8 +246,11 @@ class Ragged(
 
     @property
     def size(self) -> int:
-        """The number of entries in the values, trailing axes included."""
-        return math.prod(list(self._values.shape))
+        """The number of entries in the values, trailing axes included; `size(dim)` is that of an axis."""
+        count: int = math.prod(list(self._values.shape))
+        if isinstance(self._values, np.ndarray) or tracing.is_tracing():
+            return count
+        return Size(count, self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -564,26 +570,61 @@ class Ragged(
         result: Self = same_kind(self, backend_of(self._values).ufunc("sigmoid", [self._values], {}))
         return result
 
-    def dim(self) -> NoReturn:
-        """Refuse torch modules that count the axes of their input: rows have fewer axes than rectangles.
+    def dim(self) -> int:
+        """The number of axes, ragged ones included, as `ndim`; modules of torch call this.
 
-        Raises
-        ------
-        TypeError
-            Always; the error names an input for these modules. `ndim` counts the axes.
+        Returns
+        -------
+        int
 
         Examples
         --------
         >>> vl.Ragged([3.0, 1.0], [1, 1]).dim()
-        Traceback (most recent call last):
-        TypeError: a torch module that calls dim() cannot take a Ragged; pass r.values, ...
+        2
         """
-        raise type_error(
-            "",
-            "a torch module that calls dim() cannot take a Ragged",
-            "pass r.values, r.to_dense() or "
-            "r.pack().to_packed_sequence(), or wrap the module in varlen.transforms.with_padded",
-        )
+        return self.ndim
+
+    def transpose(self, dim0: int, dim1: int) -> Any:
+        """Swap two axes of the rows, as `torch.Tensor.transpose`.
+
+        Parameters
+        ----------
+        dim0, dim1
+            The axes, after the ragged ones; negatives count from the end. Axes 0 and 1 give what
+            `torch.nn.MultiheadAttention` takes and swaps back.
+
+        Returns
+        -------
+        Ragged
+            A Ragged with the same levels; a tensor shares the values.
+
+        Raises
+        ------
+        TypeError
+            An axis is ragged. Attention, convolutions and norms take the Ragged as it is.
+        ValueError
+            There is no such axis.
+
+        Examples
+        --------
+        >>> vl.Ragged([[[1, 2], [3, 4]]], [1]).transpose(2, 3).to_list()
+        [[[[1, 3], [2, 4]]]]
+        """
+        first, second = sorted(axis_of(dim, self.ndim, "dim") for dim in (dim0, dim1))
+        if (first, second) == (0, 1):
+            return TimeMajor(self)
+        row_axis = first - len(self._levels)
+        if row_axis < 1:
+            raise type_error(
+                "dim0",
+                f"axis {first} is ragged, or the sequences, and stays where it is",
+                "attention, convolutions and norms take the Ragged as it is",
+            )
+        axes = list(range(self._values.ndim))
+        other = second - len(self._levels)
+        axes[row_axis], axes[other] = axes[other], axes[row_axis]
+        values: Any = backend_of(self._values).transpose(self._values, tuple(axes))
+        return same_kind(self, values)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)

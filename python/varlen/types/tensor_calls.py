@@ -7,12 +7,34 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen._pytrees import nest_alike
-from varlen.arguments import as_bool
+from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, is_tensor, readable
 from varlen.errors import instance_error, type_error, value_error
 
 T = TypeVar("T")
+
+
+class Size(int):
+    """A number of entries, as NumPy's `size` is; called, the sizes of axes, as torch's `size` gives them."""
+
+    shape: tuple[int | None, ...]
+
+    def __new__(cls, count: int, shape: tuple[int | None, ...]) -> Size:
+        """`count` entries under a shape."""
+        size = super().__new__(cls, count)
+        size.shape = shape
+        return size
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """The size of an axis, or the shape."""
+        if dim is None:
+            return self.shape
+        place = axis_of(dim, len(self.shape), "dim")
+        if self.shape[place] is None:
+            way = "use r.lengths; recurrent modules take batch_first=True"
+            raise type_error("dim", f"axis {place} is ragged, so it has no single size", way)
+        return self.shape[place]
 
 
 def tensor(values: Any, member: str) -> Any:

@@ -232,11 +232,45 @@ def _mask_of(
     return (part & visible if part.dtype is torch.bool else part.masked_fill(~visible, -math.inf)), False
 
 
+def weights_of(
+    q: torch.Tensor, k: torch.Tensor, level: Level, key_level: Level, mask: Any, is_causal: bool
+) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:
+    """The weights of all keys for all queries, averaged over the heads, sequence by sequence.
+
+    Also how many each sequence has, and where each is among them.
+    """
+    full_mask = None if mask is None else _check_mask(mask, level, key_level, q.shape[1], q)
+    plan = _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
+    blocks = ToPlaces.apply(q, plan.queries), ToPlaces.apply(k, plan.keys)
+    parts, orders = [q.new_zeros(0)], [np.zeros(0, np.int64)]
+    for bucket in plan.buckets:
+        a, b, _ = _blocks_of(bucket, *blocks, blocks[1])
+        visible, is_plain = _mask_of(bucket, full_mask, None, 0 if is_causal else None, q)
+        if is_plain:
+            visible = torch.ones(a.shape[2], b.shape[2], dtype=torch.bool, device=q.device).tril()
+        scores = a @ b.transpose(-1, -2) * (1 / math.sqrt(q.shape[-1]))
+        if visible is not None:
+            scores = scores + _numbers(visible, q.dtype)
+        sequences = bucket.sequences.cpu().numpy()
+        sizes = (level.lengths[sequences], key_level.lengths[sequences])
+        is_there = [
+            torch.from_numpy(np.arange(block.shape[2]) < size[:, None]).to(q.device)
+            for block, size in zip((a, b), sizes, strict=True)
+        ]
+        parts.append(scores.softmax(-1).mean(1)[is_there[0][:, :, None] & is_there[1][:, None, :]])
+        orders.append(sequences)
+    sequences = np.concatenate(orders)
+    counts = np.zeros(len(level), np.int64)
+    counts[: len(sequences)] = (level.lengths * key_level.lengths)[sequences]
+    absent = np.setdiff1d(np.arange(len(level)), sequences)
+    return torch.cat(parts), counts, np.argsort(np.concatenate([sequences, absent]))
+
+
 def _numbers(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """A mask as numbers that are added to scores."""
     if mask.dtype is not torch.bool:
         return mask
-    return torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
 
 
 class _Attend(torch.autograd.Function):  # type: ignore[misc]

@@ -1,0 +1,274 @@
+"""Layers and losses of torch on a Ragged: what they count as a batch is its sequences, or all of its rows."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Level, RaggedBase
+from varlen.arguments import as_bool
+from varlen.backends.values import is_tensor
+from varlen.errors import type_error, value_error
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.attend import attend
+from varlen.ops.ctc import ctc_loss
+from varlen.ops.support.inputs import same_kind
+from varlen.types.tensor_calls import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOSSES = {
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy",
+    "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss",
+    "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
+    "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
+}  # fmt: skip
+# Losses of three containers; all others take two.
+_OF_THREE = ("triplet_margin_loss", "gaussian_nll_loss", "margin_ranking_loss", "cosine_embedding_loss")
+
+
+class TimeMajor:
+    """A Ragged whose first two axes a module of torch has swapped, and will swap back."""
+
+    __slots__ = ("ragged",)
+    is_nested = False
+
+    def __init__(self, ragged: Any) -> None:
+        self.ragged = ragged
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self.ragged.dtype
+
+    @property
+    def device(self) -> str:
+        """The device of the values."""
+        device: str = self.ragged.device
+        return device
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """(None, n, ...)."""
+        first, second, *rest = self.ragged.shape
+        return (second, first, *rest)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes of the axes, or of one."""
+        return Size(0, self.shape)(dim)
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def transpose(self, dim0: int, dim1: int) -> Any:
+        """The Ragged, if the axes are the first two."""
+        if {dim0, dim1} != {0, 1}:
+            raise type_error(
+                "dim0", f"a Ragged with its time first can swap axes 0 and 1, got {dim0} and {dim1}"
+            )
+        return self.ragged
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func))
+        if name != "multi_head_attention_forward":
+            raise type_error(
+                "", f"torch.{name} cannot take a Ragged with its time first", "use batch_first=True"
+            )
+        output, weights = _multi_head(func, args, kwargs or {})
+        return TimeMajor(output), weights
+
+
+@functools.cache
+def _names(func: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters of a function of torch."""
+    return tuple(inspect.signature(func).parameters)
+
+
+def _loss(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A loss over all rows of Raggeds that nest alike."""
+    names = _names(func)
+    arguments = dict(zip(names, args, strict=False)) | kwargs
+    first: Any = next(x for x in arguments.values() if isinstance(x, RaggedBase))
+    for key in names[: 3 if name in _OF_THREE else 2]:
+        x: Any = arguments.get(key)
+        if not isinstance(x, RaggedBase) and (key != "var" or hasattr(x, "ndim")):
+            raise type_error(
+                key, f"torch.{name} takes a Ragged beside a Ragged", f"use vl.Ragged({key}, r.lengths)"
+            )
+    for key, x in arguments.items():
+        if isinstance(x, RaggedBase):
+            if not same_levels(x._levels, first._levels):
+                difference = describe_difference(x._levels, first._levels)
+                raise value_error(key, f"torch.{name} takes Raggeds that nest alike: {difference}")
+            arguments[key] = x._values
+    if arguments.get("reduction") == "batchmean":  # of the sequences, as a padded batch counts them
+        return func(**{**arguments, "reduction": "sum"}) / max(len(first), 1)
+    result = func(**arguments)
+    return same_kind(first, result) if arguments.get("reduction") == "none" else result
+
+
+def _ctc(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """`torch.nn.functional.ctc_loss` of a Ragged of log probabilities and one of labels."""
+    call = inspect.signature(func).bind(*args, **kwargs)
+    call.apply_defaults()
+    x = call.arguments
+    log_probs, targets = x["log_probs"], x["targets"]
+    if not isinstance(log_probs, RaggedBase) or not isinstance(targets, RaggedBase):
+        raise type_error("targets", "torch.ctc_loss takes a Ragged of labels beside a Ragged of log_probs")
+    for key, r in (("input_lengths", log_probs), ("target_lengths", targets)):
+        if [int(n) for n in x[key]] != r._levels[-1].lengths.tolist():
+            raise value_error(key, "differ from the lengths of the Ragged")
+    losses = ctc_loss(log_probs, targets, blank=x["blank"], zero_infinity=x["zero_infinity"])
+    if x["reduction"] == "mean":
+        lengths = losses.new_tensor(targets._levels[-1].lengths.tolist()).clamp(min=1)
+        return (losses / lengths).mean()
+    return losses.sum() if x["reduction"] == "sum" else losses
+
+
+def _rows(r: Any, name: str, axes: int = 1) -> Any:
+    """The values of a Ragged whose rows have so many axes."""
+    if not isinstance(r, RaggedBase) or r._values.ndim != axes + 1:
+        raise type_error(
+            "", f"torch.{name} takes a Ragged with rows (channels,)", "use r.values, or r.to_dense()"
+        )
+    return r._values
+
+
+def _batch_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A batch norm over all rows: there is no padding among them."""
+    r, *rest = args if args else (kwargs.pop("input"),)
+    return same_kind(r, func(_rows(r, name), *rest, **kwargs))
+
+
+def _conv(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A convolution along each sequence."""
+    names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
+    arguments = dict(zip(names, args, strict=False)) | kwargs
+    r: Any = arguments.pop("input")
+    values = _rows(r, name)
+    if not is_tensor(values):
+        raise type_error("input", "torch.conv1d takes a Ragged of tensors", "use r.torch()")
+    from varlen.backends.torch.conv import convolve
+
+    rows, level = convolve(func, values, r._levels[-1], **arguments)
+    return r._make(rows, (*r._levels[:-1], level))
+
+
+def _recur(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A recurrent layer over the sequences, without padding; an empty one keeps its state."""
+    r, state, weights, *options, batch_first = args
+    if not isinstance(r, RaggedBase):
+        raise type_error("input", f"torch.{name} takes a Ragged as its input only")
+    if not as_bool(batch_first, "batch_first"):
+        raise type_error(
+            "", f"torch.{name} of a Ragged has its sequences first", "make it with batch_first=True"
+        )
+    packed: Any = r.pack()  # type: ignore[attr-defined]
+    order, count = packed.table.indices, packed.table.active(0)
+    states = [
+        h.index_select(1, _like(order, h)) for h in (state if isinstance(state, (list, tuple)) else [state])
+    ]
+    width = states[0].shape[-1] * (2 if options[-1] else 1)
+    if count == 0:
+        return (same_kind(r, states[0].new_zeros((0, width))), *_plain(state))
+    steps = packed.to_packed_sequence(empty="drop")
+    inner = tuple(h[:, :count].contiguous() for h in states)
+    first = inner if isinstance(state, (list, tuple)) else inner[0]
+    output, *finals = func(steps.data, steps.batch_sizes, first, weights, *options)
+    inverse = order.argsort()
+    states_back = [
+        h.index_select(1, _like(inverse, h)) if count == len(order) else _join(h, old, count, inverse)
+        for h, old in zip(finals, states, strict=True)
+    ]
+    return (packed.with_values(output).to_ragged(), *states_back)
+
+
+def _plain(state: Any) -> list[Any]:
+    return list(state) if isinstance(state, (list, tuple)) else [state]
+
+
+def _like(array: Any, x: Any) -> Any:
+    from varlen.backends.values import like
+
+    return like(array.copy(), x)
+
+
+def _join(final: Any, old: Any, count: int, inverse: Any) -> Any:
+    """The states of sequences with rows, and those of empty ones, in the original order."""
+    states = old.clone()
+    states[:, :count] = final
+    return states.index_select(1, _like(inverse, states))
+
+
+def _multi_head(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`torch.nn.functional.multi_head_attention_forward` inside sequences."""
+    call = inspect.signature(func).bind(*args, **kwargs)
+    call.apply_defaults()
+    x = call.arguments
+    q, k, v = (
+        part.ragged if isinstance(part := x[name], TimeMajor) else part for name in ("query", "key", "value")
+    )
+    for name in ("key_padding_mask", "bias_k", "bias_v", "static_k", "static_v"):
+        if x[name] is not None:
+            raise type_error(name, "attention of a Ragged has none", "leave it out; nothing is padded")
+    if x["add_zero_attn"]:
+        raise type_error("add_zero_attn", "attention of a Ragged adds no row", "leave it out")
+    if x["need_weights"] and not x["average_attn_weights"]:
+        raise type_error("average_attn_weights", "a Ragged of weights averages the heads", "pass True")
+    from varlen.backends.torch import layers
+
+    rows = layers.project([_rows(part, "multi_head_attention_forward") for part in (q, k, v)], x)
+    parts = [same_kind(part, y) for part, y in zip((q, k, v), rows, strict=True)]
+    mask = x["attn_mask"]
+    causal = bool(x["is_causal"])
+    if mask is not None and mask.ndim == 3:
+        mask = mask.unflatten(0, (-1, x["num_heads"]))
+    dropout = x["dropout_p"] if x["training"] else 0.0
+    y = attend(*parts, mask=None if causal else _visible(mask), causal=causal, dropout=dropout)
+    output = same_kind(q, layers.project_back(y._values, x))
+    if not x["need_weights"]:
+        return output, None
+    return output, _weights(parts[0], parts[1], None if causal else _visible(mask), causal)
+
+
+def _visible(mask: Any) -> Any:
+    """A mask of `nn.MultiheadAttention`, True where nothing is seen, as one that is True where it is."""
+    return mask if mask is None or mask.is_floating_point() else mask.logical_not()
+
+
+def _weights(q: Any, k: Any, mask: Any, causal: bool) -> Any:
+    """The weights of keys for each query, averaged over the heads: a Ragged of two levels."""
+    from varlen.backends.torch.attend import weights_of
+
+    values, counts, order = weights_of(q._values, k._values, q._levels[-1], k._levels[-1], mask, causal)
+    rows = q._make(values, (Level(counts),))[order]._values
+    lengths, key_lengths = q._levels[-1].lengths, k._levels[-1].lengths
+    return q._make(rows, (*q._levels, Level(key_lengths.repeat(lengths))))
+
+
+def _attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """`torch.nn.functional.scaled_dot_product_attention`; heads of keys serve several queries anyway."""
+    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
+    arguments = dict(zip(names, args, strict=False)) | kwargs
+    mask, causal = arguments.get("attn_mask"), arguments.get("is_causal", False)
+    if causal and mask is not None:
+        raise value_error("attn_mask", "pass either a mask or is_causal, got both")
+    return attend(
+        *(arguments[key] for key in names[:3]), mask=mask, causal=causal, scale=arguments.get("scale"),
+        dropout=arguments.get("dropout_p", 0.0),
+    )  # fmt: skip
+
+
+LAYERS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any]] = {
+    **dict.fromkeys(_LOSSES, _loss),
+    **dict.fromkeys(("gru", "lstm", "rnn_tanh", "rnn_relu"), _recur),
+    "ctc_loss": _ctc,
+    "batch_norm": _batch_norm,
+    "conv1d": _conv,
+    "multi_head_attention_forward": lambda name, func, args, kwargs: _multi_head(func, args, kwargs),
+    "scaled_dot_product_attention": _attention,
+}
