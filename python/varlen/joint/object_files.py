@@ -12,9 +12,12 @@ from varlen.io.formats import TREE
 from varlen.io.layout import read_header
 from varlen.io.save import split_name
 from varlen.io.tree import load_tree, save_tree
+from varlen.io.writer import Writer
 from varlen.joint.joint_dict import JointNestedRaggedTensorDict
 
 __all__ = ["load", "save"]
+
+_ROWS_AT_ONCE = 100_000
 
 
 def save(x: Any, path: str | os.PathLike[str], *, durable: bool = True) -> None:
@@ -24,7 +27,8 @@ def save(x: Any, path: str | os.PathLike[str], *, durable: bool = True) -> None:
     ----------
     x
         A container of varlen, an array, a tensor, a number, text or None, or dicts, lists and tuples of
-        these, nested as you like. A joint dict or a Dataset alone makes a `.nrt` file, as its `save` does.
+        these, nested as you like. A joint dict or a Dataset alone makes a `.nrt` file, as its `save` does;
+        so does a split of Hugging Face's `datasets`, through its Arrow table.
     path
         The file to write; an existing one is replaced at once. It is a plain safetensors file, whose tensors
         have names like "a/values".
@@ -54,7 +58,11 @@ def save(x: Any, path: str | os.PathLike[str], *, durable: bool = True) -> None:
     """
     if isinstance(x, (str, bytes, os.PathLike)) and not isinstance(path, (str, bytes, os.PathLike)):
         raise type_error("path", f"expected a path, got {type(path).__name__}", "call save(x, path)")
-    if isinstance(x, JointNestedRaggedTensorDict) or (hasattr(x, "schema") and hasattr(x, "save")):
+    if hasattr(x, "with_format") and hasattr(x, "features"):
+        with Writer(path, durable=durable) as writer:
+            for table in x.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
+                writer.append(table)
+    elif isinstance(x, JointNestedRaggedTensorDict) or (hasattr(x, "schema") and hasattr(x, "save")):
         x.save(path, **({} if durable else {"durable": durable}))
     else:
         save_tree(x, path, durable)

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import SMALLEST, as_bool, as_int
+from varlen.arguments import SMALLEST, as_bool, as_int, vocabularies_of
 from varlen.errors import error_of, instance_error, type_error, value_error
+from varlen.io.schema import make_metadata
 
 __all__: list[str] = []
 
@@ -378,8 +379,8 @@ class JointState:
     def _from_saved(
         cls: type[Self], keys: dict[str, Array], dims: list[int], levels: Any, count: int, words: Any
     ) -> Self:
-        joint = _core.Joint(list(keys), dims, list(keys.values()), levels, count, words or None)
-        return cls._wrap(joint)
+        metadata = make_metadata(vocabularies_of(words.get("vocabularies")), words.get("row_ids"))
+        return cls._wrap(_core.Joint(list(keys), dims, list(keys.values()), levels, count, metadata))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)

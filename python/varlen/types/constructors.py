@@ -8,6 +8,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_ints
 from varlen.errors import naming
+from varlen.interop import neighbours
 from varlen.ops.dense import unpad_block, values_of_list
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import make_container
@@ -90,6 +91,11 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_list([["to", "be"], ["or"]]).lengths
         array([2, 1])
         """
+        if not isinstance(data, (list, tuple)):
+            values, *cuts = neighbours.cut_of(data)
+            if any(cut is not None for cut in cuts):
+                result: Any = cls(values, **dict(zip(("lengths", "offsets", "levels"), cuts, strict=True)))
+                return cast("Ragged[Any]", result if dtype is None else result.astype(dtype))
         return cast("Ragged[Any]", cls._make(*values_of_list(data, dtype)))
 
     @classmethod

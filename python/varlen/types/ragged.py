@@ -17,6 +17,7 @@ from varlen.arguments import axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
+from varlen.interop import neighbours
 from varlen.interop.arrow_nodes import ArrowSource, Node, array_node
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
@@ -28,6 +29,7 @@ from varlen.types.attributes import reduce_container, with_attributes, with_copi
 from varlen.types.constructors import Constructors
 from varlen.types.faces import VerbMethods
 from varlen.types.layers import TimeMajor
+from varlen.types.neighbour_methods import NeighbourMethods
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
 from varlen.types.tensor_calls import Size
@@ -55,6 +57,7 @@ class Ragged(
     VerbMethods[ArrayT],
     Operators,
     TensorMethods,
+    NeighbourMethods[ArrayT],
     ArrowSource,
     RaggedBase[ArrayT],
 ):
@@ -64,7 +67,8 @@ class Ragged(
     ----------
     values
         Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
-        `np.asarray` reads. Shared, not copied, if its memory is contiguous.
+        `np.asarray` reads. Shared, not copied, if its memory is contiguous. Alone: a nested tensor, an array
+        of arrays, or what `from_tensorflow` or `from_torchrec` takes.
     lengths
         The length of each sequence, (n,), any integer dtype. For several levels, a list of these, outermost
         first.
@@ -129,6 +133,8 @@ class Ragged(
             if (values is None) == (data is None):
                 raise type_error("", "pass either values or data, which mean the same")
             values = data if values is None else values
+        if lengths is None and offsets is None and levels is None:
+            values, lengths, offsets, levels = neighbours.cut_of(values)
         rows: Any = as_values(values)
         self._values = rows
         self._levels = levels_from(rows.shape[0], lengths, offsets, levels)

@@ -262,3 +262,19 @@ def test_numbers_that_json_lacks_come_back(path):
     assert math.isnan(x[2])
     assert x[3] == 2**70
     assert math.copysign(1, x[4]) == -1
+
+
+def test_a_split_of_hugging_face_is_a_file_and_back(path):
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    pa = pytest.importorskip("pyarrow")
+    rows = {"t": [[0.5, 1.5], [], [2.5]], "y": [2**40, 2, 3], "w": [["a", "b"], [], ["a"]]}
+    split = datasets.Dataset.from_dict(rows).select([2, 0, 1])
+    vl.save(split, path)
+    J = vl.load(path)
+    assert J["t"].to_list() == split["t"][:]
+    assert (J["t"].dtype, J["y"].dtype) == (np.float64, np.int64)
+    assert J["y"].tolist() == [3, 2**40, 2]
+    words = J.vocabularies["w"]
+    assert [[words[i] for i in row] for row in J["w"].to_list()] == split["w"][:]
+    back = datasets.Dataset(pa.table({"t": pa.array(J["t"]), "y": J["y"]}))
+    assert back[:] == {"t": split["t"][:], "y": split["y"][:]}
