@@ -43,7 +43,7 @@ def get(r: Ragged[Any], key: Any) -> Any:
     if kind is slice or plain:
         return _take(r, key)
     if kind is list:
-        return _take(r, _index(key) if tracing.is_tracing() else index_array(key))
+        return _take(r, _index(key))
     if isinstance(key, RaggedBase):
         return _by_ragged(r, key)
     if isinstance(key, tuple):
@@ -68,7 +68,16 @@ def _pick(r: Ragged[Any], key: object) -> Ragged[Any]:
 
 
 def _index(key: object) -> Any:
-    return tracing.tensors.as_key(key) if tracing.is_traced(key) else index_array(key)
+    if tracing.is_traced(key):
+        return tracing.tensors.as_key(key)
+    try:
+        return index_array(key)
+    except IndexError as error:
+        is_nested = isinstance(key, list) and any(isinstance(item, (list, tuple)) for item in key)
+        if not is_nested and getattr(key, "ndim", 1) < 2:
+            raise
+        way = "r[varlen.Ragged.from_list(key)] works inside each sequence, as r.gather and r.boolean_mask"
+        raise with_fields(error, advice=way) from None
 
 
 def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype]) -> Ragged[Any]:
