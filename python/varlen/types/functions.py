@@ -72,12 +72,21 @@ _EACH_NUMBER = {
 # Functions of torch that work on the last axes of each row, and give a row for each.
 _ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot", "prelu")
 
+# Functions that were called before and take the values as they are, and how many axes a row must have: -1 for
+# those of the shape that comes next.
+_SHORT: dict[Callable[..., Any], int] = {}
+_NUMBERS = (bool, int, float)
+
 # Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
 _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """The result of a function of torch that is called with a Ragged."""
+    if func in _SHORT and not tracing.is_tracing():
+        result = _on_first(func, args, kwargs)
+        if result is not None:
+            return result
     full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
@@ -90,9 +99,15 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         raise _refusal("torch.where of a condition alone", "r.values")
     operator = name.removeprefix("r") if name.removeprefix("r") in _EACH_NUMBER and name != "relu" else name
     if operator in _EACH_NUMBER or name in _EACH_NUMBER:
-        return _on_values(func, args, kwargs)
+        result = _on_values(func, args, kwargs)
+        if name != "where" and not (isinstance(result, tuple) or tracing.is_tracing()):
+            _SHORT[func] = 0
+        return result
     if name in _ON_ROWS:
-        return _on_rows(func, name, args, kwargs)
+        result = _on_rows(func, name, args, kwargs)
+        if name in ("linear", "layer_norm") and not tracing.is_tracing():
+            _SHORT[func] = 1 if name == "linear" else -1
+        return result
     if name in _ON_ROW_AXES and args:
         return _on_row_axis(func, name, args, kwargs)
     if name in ("cat", "concat", "concatenate", "stack"):
@@ -126,6 +141,26 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             f"torch.{name}", name, arguments.pop("input"), arguments.pop("dim", None), arguments
         )
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
+
+
+def _on_first(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of a function that was computed before, if a Ragged comes first and no other operand.
+
+    None if it is another call, which goes the long way.
+    """
+    first, *rest = args or (None,)
+    if not isinstance(first, RaggedBase) or not is_tensor(first._values):
+        return None
+    axes, others = _SHORT[func], (*rest, *kwargs.values())
+    if axes < 0:
+        shape = rest[0] if rest else kwargs["normalized_shape"]
+        axes = 1 if isinstance(shape, int) else len(shape)
+    if axes:
+        if first._values.ndim <= axes or any(isinstance(x, RaggedBase) for x in others):
+            return None
+    elif not all(x is None or type(x) in _NUMBERS for x in others):
+        return None
+    return same_kind(first, func(first._values, *rest, **kwargs))
 
 
 def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

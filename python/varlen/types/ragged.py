@@ -590,7 +590,7 @@ class Ragged(
         """
         return self.ndim
 
-    def transpose(self, dim0: int, dim1: int) -> Any:
+    def transpose(self, dim0: int, dim1: int) -> Self | TimeMajor:
         """Swap two axes of the rows, as `torch.Tensor.transpose`.
 
         Parameters
@@ -630,7 +630,8 @@ class Ragged(
         other = second - len(self._levels)
         axes[row_axis], axes[other] = axes[other], axes[row_axis]
         values: Any = backend_of(self._values).transpose(self._values, tuple(axes))
-        return same_kind(self, values)
+        result: Self = same_kind(self, values)
+        return result
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)

@@ -164,6 +164,10 @@ def test_a_ragged_is_a_buffer_of_a_module():
     again.register_buffer("table", container("Ragged", torch.zeros(5)))
     again.load_state_dict(state)
     assert again.table.tolist() == [[0, 1], [], [2, 3, 4]]
+    other = torch.nn.Module()
+    other.register_buffer("table", vl.Ragged(torch.zeros(5), [5, 0, 0]))
+    with pytest.raises(RuntimeError, match="its sequences have other lengths or another order"):
+        other.load_state_dict(state)
     assert again.to("meta").table.is_meta
 
 
