@@ -23,6 +23,7 @@ from varlen.errors import (
 )
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
+TENSOR = "new_empty"  # what tensors have, and neither arrays nor containers of ours
 MOST_THREADS = 256  # as many as the core has at most
 
 
@@ -161,7 +162,7 @@ def gradient_error(argument: str) -> ValueError:
 
 def number_in(value: Any) -> Any:
     """The number in a tensor of one, if it can be read; everything else as it is."""
-    if isinstance(value, int) or hasattr(value, "_with_rows") or not hasattr(value, "detach"):
+    if isinstance(value, int) or not hasattr(value, TENSOR):
         return as_ints(value)[()] if hasattr(value, "__cuda_array_interface__") else value
     return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
 
@@ -396,9 +397,7 @@ def as_ints(x: object) -> Any:
     """Lengths, offsets or indices for the core: they come to the host, everything else stays as it is."""
     if type(x) is np.ndarray or type(x) is list:
         return x
-    if hasattr(x, "_with_rows"):
-        return x  # a container, which has the members of a tensor
-    if hasattr(x, "detach"):
+    if hasattr(x, TENSOR):
         return tracing.numbers_of(x)
     if hasattr(x, "__cuda_array_interface__"):  # CuPy's get, Numba's copy_to_host
         way = getattr(x, "get", None) or getattr(x, "copy_to_host", None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen.arguments import as_ints
+from varlen.arguments import TENSOR, as_ints
 from varlen.backends import arrays, backend_of
 from varlen.errors import type_error, value_error
 
@@ -83,7 +83,7 @@ def is_array(x: object) -> bool:
 
 def is_tensor(x: object) -> bool:
     """Whether `x` is a torch tensor."""
-    return backend_of(x) is not arrays and hasattr(x, "detach")  # a dtype of torch has none
+    return backend_of(x) is not arrays and hasattr(x, TENSOR)  # a dtype of torch has none
 
 
 def as_values(x: Any, argument: str = "values") -> Values:

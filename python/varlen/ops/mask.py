@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
-from varlen.arguments import as_bool, as_int, check_output, over_limit
+from varlen.arguments import TENSOR, as_bool, as_int, check_output, over_limit
 from varlen.backends import backend_of
 from varlen.errors import name_argument, value_error
 from varlen.levels import flatten_levels, is_on_device, resolve_level
@@ -249,7 +249,7 @@ def _level_and_kind(lengths: Any, place: int = -1) -> tuple[Level, Any]:
         if type(lengths) is Level:
             values = None if tracing.is_tracing() else on_tensors(nothing_beside, lengths)
         else:
-            values = lengths if hasattr(lengths, "detach") or is_on_device(lengths) else None
+            values = lengths if hasattr(lengths, TENSOR) or is_on_device(lengths) else None
     units = (
         levels[-1]
         if type(place) is int and place == -1

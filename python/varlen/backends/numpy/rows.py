@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, refuse_mask
+from varlen.arguments import TENSOR, as_dtype, refuse_mask
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def as_rows(x: Any, argument: str = "values") -> np.ndarray:
         value = refuse_mask(x, argument)
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
             x = _dlpack_array(x, argument)
-        elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
+        elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, TENSOR):
             raise type_error("", _device_advice(x, argument))
         try:
             x = np.asarray(x)
@@ -59,7 +59,7 @@ def _device_advice(x: Any, argument: str) -> str:
 
 def plain_rows(x: Any, argument: str, other: str) -> np.ndarray:
     """Rows that have to be an array, because what they go with is one."""
-    if hasattr(x, "detach"):
+    if hasattr(x, TENSOR):
         raise type_error(argument, f"a tensor, but {other} is an array")
     return as_rows(x, argument)
 
