@@ -46,6 +46,7 @@ CHAPTERS = {
     "tensors": "tensor layer attend",
     "packing": "bins",
     "Arrow": "arrow",
+    "other libraries": "files scipy",
     "calls": "offsets boundary threads import",
 }
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]

@@ -44,6 +44,7 @@ NOUNS = (
     "tensors",
     "layers",
     "arrow",
+    "neighbours",
     "boundary",
     "threads",
     "imports",
