@@ -12,6 +12,8 @@ from varlen._methods import adopt_methods
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
 from varlen.display.text import Column, column_text, keys_text, plural
+from varlen.errors import value_error
+from varlen.interop.arrow_nodes import ArrowSource, Node, array_node, struct_node
 from varlen.types.device_methods import DeviceMethods
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ __all__ = ["Batch"]
 
 
 @adopt_methods
-class Batch(DeviceMethods, dict[str, ArrayT]):
+class Batch(DeviceMethods, ArrowSource, dict[str, ArrayT]):
     """A dict of the arrays of a batch, with methods that move it to a device.
 
     `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all others are arrays or
@@ -61,6 +63,13 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
     def device(self) -> str:
         """The device of the arrays: "cpu", or the device of the tensors."""
         return next(map(device_of, self._movable().values()), "cpu")
+
+    def _arrow_node(self) -> Node:
+        columns = [(name, array_node(value, ())) for name, value in self.items() if is_array(value)]
+        if len(columns) < len(self):
+            name = next(name for name, value in self.items() if not is_array(value))
+            raise value_error("", f"{name!r} is no column of rows", "make a batch with layout='padded'")
+        return struct_node(columns)
 
     def _movable(self) -> dict[str, Any]:
         """The arrays that go to a device: those of NumPy only where there are no others."""

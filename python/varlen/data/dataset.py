@@ -9,6 +9,7 @@ from varlen import _core
 from varlen._hints import DATASET, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_int
+from varlen.data.arrow_table import ArrowTable
 from varlen.data.batch import Batch
 from varlen.data.collation.collator import Collator, StagedCollator
 from varlen.data.display import DisplayMethods
@@ -46,7 +47,7 @@ __all__ = ["Dataset"]
 
 
 @adopt_methods
-class Dataset(DisplayMethods):
+class Dataset(DisplayMethods, ArrowTable):
     """A map-style dataset of nested rows, in one or many files, that makes batches in one call.
 
     `varlen.open` makes one over files; this constructor also takes data in memory. Nothing is copied, and

@@ -14,7 +14,7 @@ from varlen.arguments import as_bool, check_key
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT
 from varlen.dims import axes as _axes
-from varlen.dims import make, out_shape, show
+from varlen.dims import export, make, out_shape, show
 from varlen.dims.base import (
     NO_FACTS,
     Annotations,
@@ -28,6 +28,7 @@ from varlen.dims.operators import for_every_dtype
 from varlen.dims.ops.combine import operands
 from varlen.dims.records import joint_data
 from varlen.errors import error_of, naming, type_error, value_error
+from varlen.interop.arrow_nodes import ArrowSource, Node
 from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _binary(name: str, plain: _Operation, swap: bool = False) -> Any:
 
 @adopt_methods
 @given_by_operations
-class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
+class Data(DeclaredMethods[ArrayT], NoArray, ArrowSource, DataBase[ArrayT]):
     """An array or a tensor whose axes have names and lengths, stored without padding.
 
     Valid positions lie end to end as rows, in row-major order of the dims. Dims of a fixed size after the
@@ -567,6 +568,9 @@ class Data(DeclaredMethods[ArrayT], NoArray, DataBase[ArrayT]):
                 TypeError, "", f"{self!r} is many values, and {spec!r} is for one number", context="format"
             )
         return format(self.item(), spec)
+
+    def _arrow_node(self) -> Node:
+        return export.arrow_node(self)
 
     def __str__(self) -> str:
         return show.print_text(self)

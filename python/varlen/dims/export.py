@@ -16,6 +16,7 @@ from varlen.dims.make import check_dims
 from varlen.dims.place import in_order
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import value_error
+from varlen.interop.arrow_nodes import Node, array_node
 
 if TYPE_CHECKING:
     from varlen.backends.values import Output, RowsLike
@@ -38,6 +39,15 @@ def to_ragged(data: Data[Any]) -> Ragged[Any]:
     if data._shape.ragged < 2:
         raise value_error("", f"a Ragged has sequences of different lengths, {describe(data.dims)} has none")
     return Ragged(data._values, levels=levels_of(data._shape, 1))
+
+
+def arrow_node(data: Data[Any]) -> Node:
+    """The array of Arrow that Data are: their first dim is its length, ids of words are words."""
+    data = in_order(data)
+    if not data._shape.rank:
+        raise value_error("", "a number without dims has no rows")
+    words = None if data.vocab is None else data.vocab.labels
+    return array_node(data._values, levels_of(data._shape, 1), words)
 
 
 def to_list(data: Data[Any]) -> Any:

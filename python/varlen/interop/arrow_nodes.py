@@ -6,7 +6,7 @@ No library of Arrow is needed: a consumer reads the capsules of `__arrow_c_array
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -15,10 +15,10 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import refuse_gradient, refuse_mask
 from varlen.backends import backend_of
-from varlen.errors import type_error, value_error
+from varlen.errors import name_argument, type_error, value_error
 from varlen.tracing import eager_only
 
-__all__ = ["ArrowSource", "Node", "array_node", "list_node", "struct_node", "values_node", "words_node"]
+__all__: list[str] = []
 
 NULLABLE = 2
 
@@ -56,9 +56,14 @@ class ArrowSource:
     def _arrow_node(self) -> Node:
         raise NotImplementedError
 
+    def _arrow_nodes(self) -> tuple[Node, Iterable[Node]]:
+        """A node of the schema, and those of a stream."""
+        node = self._arrow_node()
+        return node, (node,)
+
     @eager_only()
     def __arrow_c_schema__(self) -> object:
-        return _core.arrow_schema(self._arrow_node())
+        return _core.arrow_schema(self._arrow_nodes()[0])
 
     @eager_only()
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
@@ -67,8 +72,7 @@ class ArrowSource:
 
     @eager_only()
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        node = self._arrow_node()
-        return _core.arrow_stream(node, (node,))
+        return _core.arrow_stream(*self._arrow_nodes())
 
 
 def array_node(values: Any, levels: Sequence[_core.Level], words: Sequence[str] | None = None) -> Node:
@@ -86,10 +90,39 @@ def list_node(node: Node, level: _core.Level) -> Node:
     return Node("+L", len(level), (None, level.offsets), (node.rename("item"),))
 
 
-def struct_node(columns: Iterable[tuple[str, Node]], length: int) -> Node:
-    """A row of columns, which are equally long."""
-    children = tuple(node.rename(name) for name, node in columns)
+def struct_node(columns: Iterable[tuple[str, Node]], length: int | None = None) -> Node:
+    """Columns as a table: all have the length of the first, or `length`."""
+    children = tuple([node.rename(name) for name, node in columns])
+    if length is None:
+        length = children[0].length if children else 0
+    for child in children:
+        if child.length != length:
+            first = f", {children[0].name!r} {length}" if children else ""
+            raise value_error(
+                "", f"columns of a table are equally long, but {child.name!r} has {child.length} rows{first}"
+            )
     return Node("+s", length, (None,), children, flags=0)
+
+
+def joint_node(joint: _core.Joint, words: Mapping[str, Sequence[str] | None] | None = None) -> Node:
+    """The keys of a joint dict as columns of a table. A value of a whole row is repeated."""
+    count = len(joint) if any(dim >= 0 for dim in joint.dims) else 1
+    if words is None:
+        words = (joint.meta or {}).get("vocabularies") or {}
+    levels = [joint.level(dim) for dim in range(1, max(joint.dims, default=0) + 1)]
+
+    def column(name: str, dim: int) -> Node:
+        values = joint.values(name)
+        if dim < 0:
+            values = values.repeat(count, axis=0)
+        try:
+            return array_node(values, levels[: max(dim, 0)], words.get(name))
+        except (TypeError, ValueError) as error:
+            raise name_argument(error, name) from None
+
+    return struct_node(
+        [(name, column(name, dim)) for name, dim in zip(joint.names, joint.dims, strict=True)], count
+    )
 
 
 def words_node(words: Sequence[str] | Sequence[bytes]) -> Node:
@@ -115,11 +148,17 @@ def values_node(flat: np.ndarray) -> Node:
         return _times_node(flat)
     if dtype.kind == "S":
         return words_node(flat.tolist())._replace(format="Z")
-    if dtype.names is not None:
+    if dtype.names is not None and not _is_small_float(dtype):
         return struct_node(((key, array_node(flat[key], ())) for key in dtype.names), len(flat))
-    if dtype.type is np.void:
+    if dtype.type is np.void and dtype.names is None:
         return Node(f"w:{dtype.itemsize}", len(flat), (None, flat))
     raise _no_type_error(dtype)
+
+
+def _is_small_float(dtype: np.dtype) -> bool:
+    """Memory of bfloat16 or float8, which NumPy has no name for: a structure of one field of that name."""
+    name = dtype.names[0] if dtype.names is not None and len(dtype.names) == 1 else ""
+    return name == "bfloat16" or name.startswith("float8")
 
 
 def _host_array(values: Any) -> np.ndarray:

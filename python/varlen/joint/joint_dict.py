@@ -15,6 +15,7 @@ from varlen._hints import JOINT, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, as_path, check_hashable, new_words
 from varlen.errors import contract_error, type_error, value_error
+from varlen.interop.arrow_nodes import ArrowSource, Node, joint_node
 from varlen.io import columns
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
@@ -34,7 +35,7 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 @adopt_methods
 class JointNestedRaggedTensorDict(
-    KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods, DisplayMethods
+    KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods, DisplayMethods, ArrowSource
 ):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 
@@ -184,6 +185,9 @@ class JointNestedRaggedTensorDict(
     def _open(self) -> _core.Joint:
         assert self._tensors_fp is not None
         return files.open_joint(self._tensors_fp, self._subset_keys)
+
+    def _arrow_node(self) -> Node:
+        return joint_node(self._view())
 
     def _file_order(self) -> tuple[str, ...] | None:
         return None if self._tensors_fp is None else files.tensor_names(self._tensors_fp, self._subset_keys)

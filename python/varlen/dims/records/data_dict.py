@@ -17,6 +17,7 @@ from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
 from varlen.errors import error_of
+from varlen.interop.arrow_nodes import ArrowSource, Node, struct_node
 from varlen.levels import describe_difference
 from varlen.types.device_methods import DeviceMethods
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @adopt_methods
-class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
+class DataDict(DeviceMethods, ArrowSource, Mapping[str, Data[Any]]):
     """The Data of a batch by name. Dims that several Data share have the same lengths.
 
     It is a mapping that does not change; `batch | {"loss": loss}` makes another one.
@@ -99,6 +100,9 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
     @classmethod
     def _from_saved(cls, data: dict[str, Data[Any]]) -> DataDict:
         return cls(data)
+
+    def _arrow_node(self) -> Node:
+        return struct_node([(key, data._arrow_node()) for key, data in self._data.items()])
 
     # What it is.
 
