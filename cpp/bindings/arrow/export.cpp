@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "arrow.hpp"
 #include "rooms.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
@@ -249,6 +250,7 @@ PyMethodDef arrow_export_methods[] = {
 
 void bind_arrow(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), arrow_export_methods) != 0) throw py::error_already_set();
+  add_arrow_import(m);
 }
 
 }  // namespace varlen::bindings

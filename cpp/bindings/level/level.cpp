@@ -70,6 +70,22 @@ LevelRef Level::from_row_ids(py::handle row_ids, std::int64_t count, const char*
   return LevelRef(Level(varlen::Level::from_row_ids(input.data, input.count, count, argument)));
 }
 
+LevelRef Level::from_foreign(const std::int64_t* offsets, std::int64_t n, std::int64_t limit,
+                             const py::object& owner) {
+  const std::int64_t total = offsets[n];
+  if (total < 0) raise_if({Code::decreasing, n - 1, total}, "offsets");
+  if (total > limit) raise_if({Code::beyond_total, n - 1, total}, "offsets");
+  Level level(varlen::Level::borrow(offsets, n, kept_by(owner)));
+  level.foreign_limit_ = total;
+  return LevelRef(std::move(level));
+}
+
+void Level::check_foreign() {
+  const Offsets offsets = model_.view();
+  raise_if(check_ends(offsets, foreign_limit_), "offsets");
+  foreign_limit_ = -1;
+}
+
 template <class T, class Numbers>
 const py::array& Level::shared_array(std::optional<py::array>& slot, std::int64_t count, Numbers numbers) {
   if (!slot) {
@@ -127,12 +143,15 @@ const py::object& Level::tensor() {
 
 LevelRef Level::compose(Level& child) {
   if (is_hidden() || child.is_hidden()) return compose_there(child);
+  see();
+  child.see();
   return LevelRef(model_.compose(child.model_));
 }
 
 bool Level::equals(Level& other) {
   if (this == &other) return true;
   if (count() != other.count()) return false;
+  if (!is_hidden() && !other.is_hidden() && model_.offsets() == other.model_.offsets()) return true;
   return model() == other.model();
 }
 

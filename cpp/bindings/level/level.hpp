@@ -91,6 +91,10 @@ class Level {
   static LevelRef from_offsets(py::handle offsets, const char* argument = "offsets");
   static LevelRef from_bounds(py::handle bounds, const char* argument = "bounds");
   static LevelRef from_row_ids(py::handle row_ids, std::int64_t count, const char* argument = "row_ids");
+  /// Of n + 1 offsets that `owner` keeps and nobody writes to: shared. The first is 0, and the last is
+  /// checked here against `limit`; those between are checked when somebody first needs the numbers.
+  static LevelRef from_foreign(const std::int64_t* offsets, std::int64_t n, std::int64_t limit,
+                               const py::object& owner);
 
   // Numbers that lie on a device come to the host when they are first asked for, which waits for the device.
   [[nodiscard]] const varlen::Level& model() {
@@ -101,7 +105,11 @@ class Level {
     see();
     return model_.view();
   }
-  [[nodiscard]] LevelStats stats() { return hidden_ == nullptr ? model_.stats() : stats_there(); }
+  [[nodiscard]] LevelStats stats() {
+    if (hidden_ != nullptr) return stats_there();
+    see();
+    return model_.stats();
+  }
 
   // Facts wait for nothing: those that the host does not know are a ValueError, as are those of numbers that
   // a kernel has found to lie.
@@ -127,11 +135,12 @@ class Level {
   [[nodiscard]] std::int64_t bound() const noexcept { return is_hidden() ? hidden_->max_len : -1; }
   /// Whether no length exceeds `limit`; where nobody knew, none may from now on.
   [[nodiscard]] bool keeps_to(std::int64_t limit) {
-    return is_hidden() ? hidden_keeps_to(limit) : model_.stats().longest <= limit;
+    return is_hidden() ? hidden_keeps_to(limit) : stats().longest <= limit;
   }
   /// The host has the numbers from here on; those that lie are a ValueError.
   void see() {
     if (is_hidden()) download();
+    if (foreign_limit_ >= 0) check_foreign();
   }
   /// The same, and no bound of a level that was made in a graph stands for its longest length any more.
   void sync();
@@ -181,6 +190,7 @@ class Level {
   /// Raises what a kernel has said by now.
   void tell();
   void download();
+  void check_foreign();
   [[nodiscard]] LevelRef compose_there(Level& child);
 
   /// A copy of the offsets for work on a stream; in a graph that captures it, one of its own.
@@ -191,6 +201,7 @@ class Level {
   };
 
   varlen::Level model_;
+  std::int64_t foreign_limit_ = -1;  ///< what no offset exceeds, of those that nobody has checked yet
   std::unique_ptr<Hidden> hidden_;
   PyObject* self_ = nullptr;  ///< the object that this lies in, borrowed
   py::object owner_;          ///< what the arrays keep alive, once there is one

@@ -26,6 +26,12 @@ Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offs
 Status offsets_from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::int64_t n,
                             std::int64_t* offsets) noexcept;
 
+/// offsets[i] = numbers[i] - numbers[0], for n + 1 of them; `first` is numbers[0]. T is int32 or int64. Fails
+/// with decreasing or beyond_total where they fall, begin below 0 or end beyond limit. One pass.
+template <class T>
+Status rebase_offsets(const T* numbers, std::int64_t n, std::int64_t limit, std::int64_t* offsets,
+                      std::int64_t* first) noexcept;
+
 /// Ends are at least 0 and never decrease; the last is at most limit (no limit below 0).
 Status check_ends(Offsets level, std::int64_t limit) noexcept;
 

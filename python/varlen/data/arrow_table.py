@@ -27,10 +27,10 @@ class ArrowTable(ArrowSource):
     def _table_node(self: Any, joint: _core.Joint) -> Node:
         fields = self._source.fields
         words = {name: field.vocabulary for name, field in fields.items()}
-        ordered = joint if joint.names == list(fields) else joint.select(list(fields))
+        rows = joint if joint.names == list(fields) else joint.select(list(fields))
         dtypes = {name: field.dtype for name, field in fields.items()}
         wider = {name: dtype for name, dtype in dtypes.items() if joint.values(name).dtype != dtype}
-        return joint_node(widen(ordered, wider), words)
+        return joint_node(widen(rows, wider), words)
 
     def _arrow_parts(self: Any) -> Iterator[_core.Joint]:
         if self._index is not None:

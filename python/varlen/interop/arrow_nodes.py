@@ -77,7 +77,7 @@ class ArrowSource:
 
 def array_node(values: Any, levels: Sequence[_core.Level], words: Sequence[str] | None = None) -> Node:
     """Values of any kind under levels; with words, they are ids of those."""
-    array = _host_array(values)
+    array = host_array(values)
     node = _ids_node(array.reshape(-1), words) if words is not None else values_node(array.reshape(-1))
     for d in range(array.ndim - 1, 0, -1):
         count = math.prod(array.shape[:d])
@@ -161,7 +161,7 @@ def _is_small_float(dtype: np.dtype) -> bool:
     return name == "bfloat16" or name.startswith("float8")
 
 
-def _host_array(values: Any) -> np.ndarray:
+def host_array(values: Any) -> np.ndarray:
     """Values as an array of this machine, nothing lost."""
     if type(values) is np.ndarray:
         return values

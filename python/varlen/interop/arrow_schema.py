@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from varlen.errors import instance_error, twin_error, type_error
-from varlen.interop.arrow import _TENSOR, _is_list, extension_name, holds_words, plain_type
+from varlen.interop.arrow_columns import _TENSOR, _is_list, extension_name, holds_words, plain_type
 from varlen.interop.nulls import FIELD
 
 __all__: list[str] = []

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varlen.interop.arrow import holds_words
+from varlen.interop.arrow_columns import holds_words
 from varlen.io.account import Account
 
 __all__: list[str] = []

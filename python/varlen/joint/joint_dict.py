@@ -16,7 +16,9 @@ from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, as_path, check_hashable, new_words
 from varlen.errors import contract_error, type_error, value_error
 from varlen.interop.arrow_nodes import ArrowSource, Node, joint_node
+from varlen.interop.arrow_parts import is_foreign
 from varlen.io import columns
+from varlen.io.arrow_joint import joint_of_arrow
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
@@ -47,7 +49,7 @@ class JointNestedRaggedTensorDict(
     raw_tensors
         A dict from keys to nested lists of numbers or strings; the innermost lists may be arrays. A flat list
         has dim 0. A Ragged keeps its nesting. Arrays of times keep their unit. Strings become ids with their
-        vocabulary.
+        vocabulary. Or a table that Arrow reads, whose columns are the keys and keep their dtypes.
     processed_tensors
         A dict of flat arrays, as `.tensors` gives it. It is used as it is, not copied.
     tensors_fp
@@ -153,6 +155,12 @@ class JointNestedRaggedTensorDict(
                 "pass a file as tensors_fp=",
             )
         check_hashable(row_ids, "row_ids")
+        if is_foreign(raw_tensors) and schema is None:
+            first_words = functools.partial(
+                new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=row_ids
+            )
+            self._joint = joint_of_arrow(raw_tensors, first_words, row_ids)
+            return
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if entries[argument] is not None:
                 as_mapping(entries[argument], argument, "keys to what they have")

@@ -9,6 +9,8 @@ from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_ints
 from varlen.errors import naming
 from varlen.interop import neighbours
+from varlen.interop.arrow_parts import is_foreign, sequences_from
+from varlen.interop.nulls import Nulls
 from varlen.ops.dense import unpad_block, values_of_list
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import make_container
@@ -67,7 +69,8 @@ class Constructors(RaggedBase[ArrayT]):
         data
             Nested lists: each nesting below the outermost list is a level. An array inside a list is a
             sequence of its rows, along its first axis. Strings become text of a fixed width, as in
-            `numpy.array`; a joint dict stores them as ids with a vocabulary.
+            `numpy.array`; a joint dict stores them as ids with a vocabulary. Or a column of lists that Arrow
+            reads, as `from_arrow` takes it.
         dtype
             The dtype of the values, NumPy's or, for tensors, torch's; by default NumPy's choice.
 
@@ -92,11 +95,51 @@ class Constructors(RaggedBase[ArrayT]):
         array([2, 1])
         """
         if not isinstance(data, (list, tuple)):
+            if is_foreign(data):
+                column: Any = cls.from_arrow(data)
+                return cast("Ragged[Any]", column if dtype is None else column.astype(dtype))
             values, *cuts = neighbours.cut_of(data)
             if any(cut is not None for cut in cuts):
                 result: Any = cls(values, **dict(zip(("lengths", "offsets", "levels"), cuts, strict=True)))
                 return cast("Ragged[Any]", result if dtype is None else result.astype(dtype))
         return cast("Ragged[Any]", cls._make(*values_of_list(data, dtype)))
+
+    @classmethod
+    def from_arrow(cls, data: Any, *, nulls: str = "refuse", fill: object = None) -> Ragged[NDArray[Any]]:
+        """Make a Ragged from a column of lists that shows itself to Arrow; `Ragged(data)` is the same.
+
+        Parameters
+        ----------
+        data
+            An object with `__arrow_c_array__` or `__arrow_c_stream__`: an array of pyarrow or nanoarrow, a
+            column of polars or pandas, a Ragged. Each nesting of lists is a level; lists of fixed size below
+            them are axes of a row.
+        nulls
+            "refuse" nulls; or "nan": a null is NaN or NaT, and integers become float64; or "fill": a null is
+            `fill`. A null list is then an empty list.
+        fill
+            The value of a null.
+
+        Returns
+        -------
+        Ragged
+            Values and offsets of 64 bits share the memory of `data`; offsets are checked when they are first
+            used.
+
+        Raises
+        ------
+        TypeError
+            `data` is no column, or holds something else than numbers and times.
+        ValueError
+            There is a null, which is named by its row; or offsets fall or leave the values.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> vl.Ragged.from_arrow(pa.array([[3, 1], None, [4]]), nulls="nan").to_list()
+        [[3, 1], [], [4]]
+        """
+        return cast("Ragged[NDArray[Any]]", cls._make(*sequences_from(data, "data", Nulls(nulls, fill))))
 
     @classmethod
     def from_dense(
@@ -243,6 +286,31 @@ class Constructors(RaggedBase[ArrayT]):
 
         values, cut = from_nested(nested)
         return cast("Ragged[torch.Tensor]", cls(values, **cut))
+
+    def to_awkward(self) -> Any:
+        """Convert to an array of awkward, which shares values and offsets; `Ragged(array)` goes back.
+
+        Returns
+        -------
+        awkward.Array
+            Lists as deep as the levels; axes of a row are regular.
+
+        Raises
+        ------
+        TypeError
+            Awkward has no type for the dtype, or the values lie on another device than the CPU.
+        ValueError
+            The values are a tensor that requires gradients.
+
+        Examples
+        --------
+        >>> import awkward
+        >>> vl.Ragged([3, 1, 4], [2, 0, 1]).to_awkward().to_list()
+        [[3, 1], [], [4]]
+        """
+        from varlen.interop.awkward import to_awkward
+
+        return to_awkward(self._values, self._levels)
 
     @eager_only()
     def to_nested(self) -> torch.Tensor:

@@ -19,6 +19,7 @@ from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_st
 from varlen.errors import type_error, value_error
 from varlen.interop import neighbours
 from varlen.interop.arrow_nodes import ArrowSource, Node, array_node
+from varlen.interop.arrow_parts import is_foreign, sequences_from
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -68,7 +69,8 @@ class Ragged(
     values
         Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
         `np.asarray` reads. Shared, not copied, if its memory is contiguous. Alone: a nested tensor, an array
-        of arrays, or what `from_tensorflow` or `from_torchrec` takes.
+        of arrays, what `from_tensorflow` or `from_torchrec` takes, or a column of lists that Arrow reads, as
+        `from_arrow` takes it.
     lengths
         The length of each sequence, (n,), any integer dtype. For several levels, a list of these, outermost
         first.
@@ -134,6 +136,10 @@ class Ragged(
                 raise type_error("", "pass either values or data, which mean the same")
             values = data if values is None else values
         if lengths is None and offsets is None and levels is None:
+            if is_foreign(values):
+                column: Any = sequences_from(values, "values")
+                self._values, self._levels = column
+                return
             values, lengths, offsets, levels = neighbours.cut_of(values)
         rows: Any = as_values(values)
         self._values = rows

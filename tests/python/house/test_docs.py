@@ -19,7 +19,7 @@ import pytest
 import varlen
 
 # An example of these says nothing where they are not installed.
-OPTIONAL = {"matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
+OPTIONAL = {"awkward", "matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -20,6 +20,8 @@ WHOLE = {
     "dims/table.py": "JSON's",
     "errors.py": "where the text is made",
     "interop/arrow.py": "Arrow's",
+    "interop/arrow_columns.py": "Arrow's",
+    "interop/arrow_parts.py": "Arrow's",
     "io/account.py": "JSON's",
     "io/arrow_rows.py": "Arrow's",
     "io/building/engines.py": "the caller's and pickle's",

@@ -55,6 +55,37 @@ Status check_ends(Offsets level, std::int64_t limit) noexcept {
   return {};
 }
 
+template <class T>
+Status rebase_offsets(const T* numbers, std::int64_t n, std::int64_t limit, std::int64_t* offsets,
+                      std::int64_t* first) noexcept {
+  const std::int64_t start = read_once(numbers);
+  *first = start;
+  offsets[0] = 0;
+  if (start < 0) return {Code::decreasing, 0, start};
+  if (start > limit) return {Code::beyond_total, 0, start};
+  for (std::int64_t begin = 0; begin < n; begin += kOffsetsAtOnce) {
+    const std::int64_t end = std::min(n, begin + kOffsetsAtOnce);
+    for (std::int64_t i = begin; i < end; ++i) offsets[i + 1] = difference(numbers[i + 1], start);
+    // What was copied is checked: another thread may write to what was given.
+    std::int64_t signs = 0;
+    for (std::int64_t i = begin; i < end; ++i)
+      signs |= offsets[i + 1] | difference(offsets[i + 1], offsets[i]);
+    const bool is_beyond = offsets[end] > limit - start;
+    if (signs >= 0 && !is_beyond) continue;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t value = difference(offsets[i + 1], -start);
+      if (offsets[i + 1] < offsets[i]) return {Code::decreasing, i, value};
+      if (offsets[i + 1] > limit - start) return {Code::beyond_total, i, value};
+    }
+  }
+  return {};
+}
+
+template Status rebase_offsets(const std::int32_t*, std::int64_t, std::int64_t, std::int64_t*,
+                               std::int64_t*) noexcept;
+template Status rebase_offsets(const std::int64_t*, std::int64_t, std::int64_t, std::int64_t*,
+                               std::int64_t*) noexcept;
+
 LevelStats level_stats(Offsets level) noexcept {
   if (level.count == 0) return {};
   std::int64_t longest = level.ends[0];

@@ -17,7 +17,7 @@ from varlen.cli.conversion.places import Places, RowPlace
 from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
 from varlen.cli.conversion.wrong import naming_file
 from varlen.errors import file_error, no_column_error, twin_error, value_error
-from varlen.interop.arrow import extension_name, holds_words, plain_array
+from varlen.interop.arrow_columns import extension_name, holds_words, plain_array
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table

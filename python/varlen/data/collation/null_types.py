@@ -67,7 +67,7 @@ def _inner(kind: Any) -> Any:
     """The type in a list."""
     if not is_arrow(kind):
         return getattr(kind, "inner", None)
-    from varlen.interop.arrow import _is_list
+    from varlen.interop.arrow_columns import _is_list
 
     return kind.value_type if _is_list(kind) else None
 

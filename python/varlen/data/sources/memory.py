@@ -13,11 +13,13 @@ from varlen import _core
 from varlen.arguments import padding_id
 from varlen.data.options import view_of
 from varlen.errors import type_error, value_error
+from varlen.interop.arrow_parts import is_foreign
 from varlen.io.dtypes import common_dtype, refuse_misfits, widen
 from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 from varlen.io.waits import map_items
+from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
@@ -105,9 +107,11 @@ class Column:
         return padding_id(self.vocabulary)
 
 
-def as_joint(value: object, argument: str) -> _core.Joint:
+def as_joint(value: Any, argument: str) -> _core.Joint:
     """The core's joint of a JointNestedRaggedTensorDict, or itself."""
     joint = view_of(value)
+    if joint is None and is_foreign(value):
+        joint = view_of(JointNestedRaggedTensorDict(value))
     if joint is None:
         kind = type(value).__name__
         hint = ""
