@@ -43,3 +43,63 @@ def _(case: Case) -> None:
         import pyarrow
 
         return lambda: pyarrow.LargeListArray.from_arrays(source.offsets, source.values)
+
+
+def _list_array(pyarrow: Any, source: sample.Rows, width: int) -> Any:
+    """A list array of pyarrow with offsets of 32 or 64 bits."""
+    kind = pyarrow.ListArray if width == 32 else pyarrow.LargeListArray
+    return kind.from_arrays(source.offsets.astype(f"i{width // 8}"), source.values)
+
+
+def _lists_of_awkward(array: Any) -> list[Any]:
+    """The same of an array of awkward, whose numbers might be missing and are not."""
+    import awkward as ak
+
+    return [np.asarray(ak.to_numpy(ak.flatten(array))), np.asarray(ak.num(array))]
+
+
+def _import(case: Case, width: int) -> None:
+    source = sample.rows(case.size(1_000_000, 100), 3, dtype=np.int64)
+    case.reference = [source.values, source.lengths]
+
+    @case.contender("varlen", needs="pyarrow", show=lambda r: [r.values, r.lengths])
+    def _() -> Any:
+        import pyarrow
+        import varlen as vl
+
+        return vl.Ragged, _list_array(pyarrow, source, width)
+
+    @case.contender(
+        "awkward",
+        needs=("awkward", "pyarrow"),
+        show=_lists_of_awkward,
+    )
+    def _() -> Any:
+        import awkward as ak
+        import pyarrow
+
+        array = _list_array(pyarrow, source, width)
+        return ak.from_arrow, array
+
+    @case.contender(
+        "polars",
+        needs=("polars", "pyarrow"),
+        show=lambda s: [s.explode(empty_as_null=False).to_numpy(), s.list.len().to_numpy()],
+    )
+    def _() -> Any:
+        import polars
+        import pyarrow
+
+        return polars.Series, _list_array(pyarrow, source, width)
+
+
+@row("arrow.import32", "a list array of 1 M sequences of mean 3 with offsets of 32 bits to a Ragged")
+def _(case: Case) -> None:
+    _import(case, 32)
+    case.within("<= 1.5 ms", 1.5, "ms")
+
+
+@row("arrow.import64", "the same with offsets of 64 bits, shared, and checked when they are first used")
+def _(case: Case) -> None:
+    _import(case, 64)
+    case.within("<= 20 us", 20.0)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen import _core
-from varlen.errors import instance_error, row_error, type_error, value_error
+from varlen.errors import instance_error, name_place, row_error, type_error, value_error
 from varlen.interop.arrow_nodes import ArrowSource
 from varlen.interop.awkward import as_arrow, columns_of_layout, is_awkward
 from varlen.interop.column import Column, Place
@@ -93,7 +93,7 @@ def columns_from(data: Any, name: str, nulls: Nulls = _REFUSED) -> dict[str, Col
         raise instance_error(name, "an Arrow array, or an object that exports one", data)
     try:
         if hasattr(data, "__arrow_c_array__"):
-            schema, array = data.__arrow_c_array__()
+            schema, array = _pair(data, name)
             if not is_plain(Part._make(_core.read_arrow_schema(schema))):
                 return _by_pyarrow(_Array((schema, array)), name, nulls)
             return _columns(Part._make(_core.read_arrow_array(schema, array)), name, nulls)
@@ -138,6 +138,13 @@ def sequences_from(
     if not levels:
         raise value_error(name, "expected a column of lists, got one without any nesting")
     return values, levels
+
+
+def _pair(data: Any, name: str) -> tuple[Any, Any]:
+    capsules = data.__arrow_c_array__()
+    if not isinstance(capsules, tuple) or len(capsules) != 2:
+        raise type_error(name, f"{type(data).__name__} exports no Arrow array: expected two capsules")
+    return capsules
 
 
 def is_plain(part: Part) -> bool:
@@ -219,9 +226,11 @@ def _sequence_of(level: _core.Level, i: int) -> int:
 def _lists(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[str, Column]:
     child = Part._make(part.children[0])
     offsets = part.buffers[1]
-    level, first = _core.level_from_arrow(
-        offsets, _LISTS[part.format], part.offset + begin, end - begin, child.length
-    )
+    width = _LISTS[part.format]
+    try:
+        level, first = _core.level_from_arrow(offsets, width, part.offset + begin, end - begin, child.length)
+    except ValueError as error:
+        raise name_place(error, place.name) from None
     missing = _missing(part, begin, end, place, nulls)
     inner = place.map_rows(partial(_sequence_of, level))
     columns = _read(child, first, first + level.total, inner, nulls)
@@ -253,7 +262,8 @@ def _rows(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[
     size, count = int(part.format[3:]), end - begin
     mask = part.nulls(begin, end)
     if mask is not None:
-        why = "nothing stands for a list of fixed size"
+        own = nulls.for_key(place.name)
+        why = own.why if own.policy == "refuse" else "nothing stands for a list of fixed size"
         raise row_error(place.name, "null", place.row_of(int(mask.argmax())), advice=why)
     inner = place.map_rows(lambda i: i // size)
     first = (part.offset + begin) * size
@@ -394,7 +404,7 @@ def _filler(value: Any, dtype: np.dtype, place: Place) -> np.ndarray:
             filler = np.array(value)
             with np.errstate(all="ignore"):
                 result = filler.astype(dtype)
-            is_number = filler.ndim == 0 and filler.dtype.kind in "biuf"
+            is_number = filler.ndim == 0 and filler.dtype.kind in ("b" if dtype.kind == "b" else "iuf")
             is_exact = dtype.kind != "f" and bool(result == filler)
             is_close = dtype.kind == "f" and bool(np.isfinite(result) or not np.isfinite(filler))
             fits = is_number and (is_exact or is_close)
@@ -421,6 +431,6 @@ def _join(columns: Sequence[Column], name: str) -> Column:
 def one_column(columns: Mapping[str, Column], argument: str) -> Column:
     """The only column; a table is refused."""
     if len(columns) != 1:
-        names = ", ".join(key.removeprefix(argument).removeprefix(FIELD) for key in columns)
+        names = ", ".join(columns)
         raise value_error(argument, f"a struct holds {len(columns)} columns ({names})", "pass one of them")
     return next(iter(columns.values()))

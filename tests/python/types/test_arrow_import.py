@@ -228,7 +228,9 @@ class TestTables:
     def test_a_column_alone_is_no_table(self):
         with pytest.raises(TypeError, match="expected a table or an array of structs"):
             vl.JointNestedRaggedTensorDict(pa.array([[1]]))
-        with pytest.raises(ValueError, match=r"a struct holds 2 columns \(a, b\); pass one of them"):
+        with pytest.raises(
+            ValueError, match=r"a struct holds 2 columns \(values.a, values.b\); pass one of them"
+        ):
             vl.Ragged(pa.table({"a": [[1]], "b": [[2]]}))
 
     def test_levels_that_differ_are_named(self):
