@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 from varlen._core import RaggedBase
 from varlen.arguments import as_int, one_of
 from varlen.backends.values import ArrayT
-from varlen.errors import type_error
+from varlen.errors import error_of
 from varlen.interop import neighbours
 from varlen.levels import check_nest
 from varlen.ops.support.inputs import one_level
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scipy.sparse import sparray
 
     from varlen.types.ragged import Ragged
+
+_DLPACK = ("", "DLPack carries one array, without offsets", "pass .values, and .offsets beside it")
 
 
 class NeighbourMethods(RaggedBase[ArrayT]):
@@ -34,12 +36,12 @@ class NeighbourMethods(RaggedBase[ArrayT]):
     __slots__ = ()
 
     def __dlpack__(self, **options: Any) -> NoReturn:
-        raise type_error(
-            "", "DLPack carries one array, without offsets", "pass .values, and .offsets beside it"
-        )
+        raise error_of(TypeError, *_DLPACK)
 
+    @property
     def __dlpack_device__(self) -> NoReturn:
-        self.__dlpack__()
+        # No attribute, for hasattr(): awkward then reads the sequences.
+        raise error_of(AttributeError, *_DLPACK)
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> tuple[Ragged[NDArray[Any]], Ragged[NDArray[Any]]]:

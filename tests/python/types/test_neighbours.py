@@ -278,4 +278,5 @@ def test_dlpack_carries_values_and_says_so():
     assert shares(np.from_dlpack(r.values), r.values)
     refuses(TypeError, r"one array, without offsets; pass .values, and .offsets", np.from_dlpack, r)
     torch = pytest.importorskip("torch")
-    refuses(TypeError, r"one array, without offsets; pass .values, and .offsets", torch.from_dlpack, r)
+    refuses(AttributeError, r"one array, without offsets; pass .values, and .offsets", torch.from_dlpack, r)
+    assert not hasattr(r, "__dlpack_device__")  # else awkward takes the Ragged for an array
