@@ -445,7 +445,7 @@ def row_of_ints(value: object) -> np.ndarray[Any, np.dtype] | None:
 
 def index_array(key: object) -> np.ndarray[Any, np.dtype]:
     """A list, array or tensor of integers or bools as an array of one dimension."""
-    if type(key) is list and (numbers := row_of_ints(key)) is not None:
+    if type(key) is list and (numbers := _core.row_of_ints(key)) is not None:
         return numbers
     if isinstance(key, (str, bytes, dict, set)) or key is None:
         raise_index(key)

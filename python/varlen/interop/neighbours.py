@@ -16,7 +16,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
-from varlen.backends.values import take
+from varlen.backends.values import readable, take
 from varlen.errors import instance_error, naming, type_error, value_error
 
 __all__: list[str] = []
@@ -99,7 +99,7 @@ def from_scipy(matrix: Any) -> tuple[Parts, Parts]:
 
 def to_scipy(data: Any, ids: Any, level: Level, width: int | None, kind: str) -> Any:
     """A CSR or CSC array of SciPy over the same data and ids."""
-    numbers, numbers_of_data = ints_of(ids, "ids"), np.asarray(data)
+    numbers, numbers_of_data = ints_of(ids, "ids"), readable(data)
     if numbers_of_data.ndim != 1 or len(numbers) != len(data):
         raise value_error("ids", f"{len(numbers)} ids for data of shape {tuple(data.shape)}")
     if len(numbers) and int(numbers.min()) < 0:
@@ -155,12 +155,14 @@ def to_xarray(columns: Mapping[str, Any], level: Level, dims: tuple[str, str]) -
     variables: dict[str, Any] = {"row_size": (instance, level.lengths, {"sample_dimension": sample})}
     for name, values in columns.items():
         rest = tuple(f"{name}_{axis}" for axis in range(1, values.ndim))
-        variables[name] = ((sample, *rest), np.asarray(values))
+        variables[name] = ((sample, *rest), readable(values))
     return importlib.import_module("xarray").Dataset(variables)
 
 
 def from_tensorflow(tensor: Any) -> Parts:
     """The flat values and the row splits of a RaggedTensor."""
+    if not (hasattr(tensor, "nested_row_splits") and hasattr(tensor, "flat_values")):
+        raise instance_error("tensor", "a RaggedTensor of TensorFlow", tensor)
     offsets = [np.asarray(splits) for splits in tensor.nested_row_splits]
     return np.asarray(tensor.flat_values), {"offsets": offsets}
 
@@ -168,7 +170,7 @@ def from_tensorflow(tensor: Any) -> Parts:
 def to_tensorflow(values: Any, levels: tuple[Level, ...]) -> Any:
     """A RaggedTensor, for which TensorFlow copies the values."""
     cls = importlib.import_module("tensorflow").RaggedTensor
-    return cls.from_nested_row_splits(np.asarray(values), [level.offsets for level in levels])
+    return cls.from_nested_row_splits(readable(values), [level.offsets for level in levels])
 
 
 def from_torchrec(tensor: Any) -> Any:
@@ -194,7 +196,8 @@ def from_torchrec(tensor: Any) -> Any:
 
 def from_zarr(group: Any) -> Parts:
     """The arrays `values` and `offsets`, or `offsets0`, `offsets1` and so on, of a group of Zarr or HDF5."""
-    names = sorted(name for name in group if str(name).startswith("offsets"))
+    _check_group(group)
+    names = sorted((name for name in group if str(name).startswith("offsets")), key=lambda x: (len(x), x))
     if "values" not in group or not names:
         raise value_error("group", f"expected arrays called values and offsets, got {sorted(group)}")
     return group["values"][...], {"offsets": [group[name][...] for name in names]}
@@ -202,14 +205,20 @@ def from_zarr(group: Any) -> Parts:
 
 def to_zarr(values: Any, levels: tuple[Level, ...], group: Any) -> None:
     """Write the arrays that `from_zarr` reads."""
-    arrays = {"values": np.asarray(values)}
+    _check_group(group)
+    arrays = {"values": readable(values)}
     for i, level in enumerate(levels):
         arrays["offsets" if len(levels) == 1 else f"offsets{i}"] = level.offsets
     for name, array in arrays.items():
         group[name] = array
 
 
+def _check_group(group: Any) -> None:
+    if not (hasattr(group, "keys") and hasattr(group, "__setitem__")):
+        raise instance_error("group", "a group of Zarr or HDF5, or a dict", group)
+
+
 def objects_of(values: Any, level: Level) -> np.ndarray:
     """An array of Python objects, one array a sequence, which are views of the values."""
     pieces = backend_of(values).ragged2list(values, level)
-    return np.fromiter(map(np.asarray, pieces), object, len(level))
+    return np.fromiter(map(readable, pieces), object, len(level))
