@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_ints
+from varlen.arguments import as_array, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import readable, take
 from varlen.errors import instance_error, naming, type_error, value_error
@@ -65,7 +65,7 @@ def _several(x: object, method: str) -> TypeError:
 
 def ints_of(numbers: Any, argument: str) -> np.ndarray:
     """Integers of one dimension, on the host."""
-    array = np.asarray(as_ints(numbers))
+    array = as_array(as_ints(numbers), argument)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise type_error(argument, f"expected integers, got {array.dtype} of shape {array.shape}")
     return array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from varlen._core import RaggedBase
-from varlen.arguments import as_int, one_of
+from varlen.arguments import as_int, check_hashable, one_of
 from varlen.backends.values import ArrayT
 from varlen.errors import error_of
 from varlen.interop import neighbours
@@ -168,6 +168,7 @@ class NeighbourMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 1.0, 4.0], [1, 2]).to_xarray("t")["row_size"].attrs
         {'sample_dimension': 'obs'}
         """
+        check_hashable(name, "name")
         return neighbours.to_xarray({name: self._values}, one_level(self), dims)
 
     @classmethod
