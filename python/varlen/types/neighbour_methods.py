@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from varlen._core import RaggedBase
-from varlen.arguments import as_int, check_hashable, one_of
+from varlen.arguments import as_int, as_list, check_hashable, one_of
 from varlen.backends.values import ArrayT
-from varlen.errors import error_of
+from varlen.errors import error_of, value_error
 from varlen.interop import neighbours
 from varlen.levels import check_nest
 from varlen.ops.support.inputs import one_level
@@ -169,6 +169,9 @@ class NeighbourMethods(RaggedBase[ArrayT]):
         {'sample_dimension': 'obs'}
         """
         check_hashable(name, "name")
+        names = as_list(dims, "dims", "names")
+        if len(names) != 2 or not all(isinstance(dim, str) for dim in names) or names[0] == names[1]:
+            raise value_error("dims", f"expected two different names, got {names!r}")
         return neighbours.to_xarray({name: self._values}, one_level(self), dims)
 
     @classmethod

@@ -81,6 +81,12 @@ def names(error, option):
     return option in str(error).partition("\n")[0]
 
 
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    """A folder for verbs that write files."""
+    monkeypatch.chdir(tmp_path)
+
+
 VERBS = {
     name: verb
     for name, verb in inspect.getmembers(vl.Ragged, inspect.isfunction)
