@@ -284,9 +284,8 @@ py::object part_of(const ArrowSchema& schema, const ArrowArray* array, const py:
 
 py::object part_of_owned(const ArrowSchema& schema, ArrowArray& source) {
   auto keeper = std::make_unique<ArrowKeeper>(source);
-  const ArrowArray* const array = keeper->get();
   const py::capsule owner(keeper.get(), [](void* dead) { delete static_cast<ArrowKeeper*>(dead); });
-  static_cast<void>(keeper.release());
+  const ArrowArray* const array = keeper.release()->get();  // the capsule's from here on
   return part_of(schema, array, owner, 0);
 }
 
@@ -354,7 +353,7 @@ py::object level_of_offsets(const std::byte* bytes, std::int64_t count, std::int
   return py::make_tuple(std::move(level).finish(), first);
 }
 
-constexpr Signature<5> kLevel{"level_from_arrow", {"offsets", "width", "offset", "length", "limit"}};
+constexpr Signature<5> kLevelFromArrow{"level_from_arrow", {"offsets", "width", "offset", "length", "limit"}};
 
 py::object level_from_arrow(const Arguments<5>& args) {
   const std::int64_t width = int_of(args[1], "width");
@@ -381,7 +380,7 @@ PyMethodDef arrow_import_methods[] = {
     method<kReadStream, read_arrow_stream>("read_arrow_stream(stream, accept)\n--\n\nThe schema of a stream "
                                            "of Arrow, and a list of its arrays; None "
                                            "where accept(schema) is False, and the stream stays."),
-    method<kLevel, level_from_arrow>(
+    method<kLevelFromArrow, level_from_arrow>(
         "level_from_arrow(offsets, width, offset, length, limit)\n--\n\nThe Level of offsets of Arrow, and "
         "the "
         "first of them. Those of 64 bits that begin at 0 are shared, and checked when they are first used."),
