@@ -20,7 +20,7 @@ if importlib.util.find_spec("thinc"):
     MODULES.append("varlen.thinc")
 # Examples of these need other libraries, change what all share, or last long.
 LEFT_OUT = re.compile(
-    r"torch|thinc\.api|install|set_num_threads|set_current_ops|use_ops|xarray|cupy|spacy|polars|pyarrow"
+    r"torch|thinc\.api|install|set_num_threads|set_current_ops|use_ops|xarray|cupy|spacy|polars|pyarrow|scipy"
 )
 # A model runs layers, whose errors are about what is given to these.
 INNER = re.compile(r"thinc\.Model\.(initialize|predict)\(")

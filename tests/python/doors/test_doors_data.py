@@ -371,12 +371,9 @@ def test_sources_of_other_kinds_say_what_to_do(source, text):
     refuses(lambda x: Dataset([Joint(RAW), x]), source, TypeError, rf"source\[1\]: expected .*{text}")
 
 
-def test_keys_are_no_rows(ds):
-    refuses(
-        lambda x: ds[x], "c", TypeError, r"index: expected rows, got 'c'; 'c' is a key: ds\[:\]\['c'\] has"
-    )
-    assert ds[:]["c"].to_list() == RAW["c"]
-    refuses(lambda x: ds[x], "z", TypeError, "index: expected rows, got 'z'$")
+def test_a_key_gives_its_values_for_all_rows(ds):
+    assert ds["c"].to_list() == ds[:]["c"].to_list() == RAW["c"]
+    refuses(lambda x: ds[x], "z", KeyError, r"'z' is no key of these rows; there are \['c', 's', 't'\]")
 
 
 def test_a_number_is_no_batch(ds):
