@@ -19,6 +19,7 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import awkward
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -287,7 +288,7 @@ class Constructors(RaggedBase[ArrayT]):
         values, cut = from_nested(nested)
         return cast("Ragged[torch.Tensor]", cls(values, **cut))
 
-    def to_awkward(self) -> Any:
+    def to_awkward(self) -> awkward.Array:
         """Convert to an array of awkward, which shares values and offsets; `Ragged(array)` goes back.
 
         Returns

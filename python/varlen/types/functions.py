@@ -83,7 +83,7 @@ _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """The result of a function of torch that is called with a Ragged."""
-    if func in _SHORT and not tracing.is_tracing():
+    if not tracing.is_tracing() and func in _SHORT:
         result = _on_first(func, args, kwargs)
         if result is not None:
             return result

@@ -278,7 +278,10 @@ CELLS = {
         {**NULLS, **dict.fromkeys((*ARROW, "JSON lines"), OUTSIDE)},
         r"int64 beside others of timedelta64\[s\]",
     ),
-    "time of day": ({**NULLS, "collate": KEPT, "JSON lines": OUTSIDE}, "got time|type time64"),
+    "time of day": (
+        {**NULLS, "collate": KEPT, "from_arrow": KEPT, "JSON lines": OUTSIDE},
+        "got time|type time64",
+    ),
     "uuid": ({**NULLS, "collate": KEPT, **dict.fromkeys(ARROW, KEPT), "JSON lines": OUTSIDE}, "got UUID"),
     "null first": (NULLS, "NoneType|null"),
     "null last": (NULLS, "NoneType|null"),
@@ -301,6 +304,8 @@ def same(found, given):
             found = found.astimezone(UTC).replace(tzinfo=None)
         one, other = np.datetime64(found), np.datetime64(given)
         return one == other or (np.isnat(one) and np.isnat(other))
+    if isinstance(given, dt.time) and not isinstance(found, dt.time):  # Arrow's, as the time since midnight
+        return np.timedelta64(dt.datetime.combine(dt.date.min, given) - dt.datetime.min) == found
     if isinstance(given, decimal.Decimal):
         return D(str(found)) == given
     if isinstance(given, uuid.UUID):

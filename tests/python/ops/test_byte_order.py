@@ -98,6 +98,8 @@ def compare(test):
             if np.asarray(y).dtype.kind in "fc":  # NumPy adds some of these in another order
                 np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-5, err_msg=example.source)
             else:
+                if np.asarray(x).dtype == object:
+                    x, y = np.concatenate(list(x)), np.concatenate(list(y))
                 np.testing.assert_array_equal(x, y, err_msg=example.source)
 
 
