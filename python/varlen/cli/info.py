@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, check_parent, check_positive
+from varlen.display.text import align
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -185,9 +186,7 @@ def _key_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
 def _key_table(facts: dict[str, Any]) -> Iterator[str]:
     """A line for each key, under the names of the columns, which are as wide as their contents."""
     lines = _key_rows(facts)
-    name_wide, _, dtype_wide, rows_wide, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
-    for name, dim, dtype, rows, note in lines:
-        yield f"{name:<{name_wide}}  {dim:>3}  {dtype:<{dtype_wide}}  {rows:>{rows_wide}}  {note}".rstrip()
+    yield from (line.rstrip() for line in align(lines, right=(1, 3)))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -286,10 +285,7 @@ def _account_rows(account: Account) -> list[tuple[str, ...]]:
 def _account_table(account: Account) -> Iterator[str]:
     """A line for the rows and for each column."""
     lines = _account_rows(account)
-    first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
-    for name, *figures in lines:
-        rest = "  ".join(f"{text:>{width}}" for text, width in zip(figures, widths, strict=True))
-        yield f"{name:<{first}}  {rest}".rstrip()
+    yield from (line.rstrip() for line in align(lines, right=range(1, len(lines[0]))))
 
 
 def _figures(tally: Tally) -> tuple[str, str, str]:
