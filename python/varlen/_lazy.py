@@ -16,6 +16,7 @@ _SYNONYMS = {
     "ragged": "Ragged",
     "jagged": "Ragged",
     "nested_tensor": "Ragged",
+    "tensor": "Ragged",
     "DataLoader": "Loader",
     "BucketSampler": "LengthBuckets",
     "cat": "concatenate concat",
@@ -67,9 +68,19 @@ def _advice(package: str, name: str) -> str:
     """The other places of a name in varlen; importing a submodule asks for its name, too."""
     if name.startswith("_") or importlib.util.find_spec(f"{package}.{name}") is not None:
         return ""
-    ways = [way for word in (name, f"reduce_{name}", *_SYNONYMS.get(name, "").split()) for way in _find(word)]
+    words = [name, f"reduce_{name}", *_SYNONYMS.get(name, "").split()]
+    ways = [way for word in words for way in _find(word)] or [
+        f"{package}.{word}" for word in _matches(package, name)
+    ]
     ways = sorted(dict.fromkeys(ways), key=lambda way: not way.startswith(f"{package}."))[:_MOST]
     return f"; see {' or '.join(ways)}" if ways else ""
+
+
+def _matches(package: str, name: str) -> list[str]:
+    """Names of the package that look like a misspelt one."""
+    import difflib  # 1.5 ms, for errors alone
+
+    return difflib.get_close_matches(name, importlib.import_module(package).__all__, 2, 0.75)
 
 
 def _find(word: str) -> Iterator[str]:

@@ -89,7 +89,7 @@ class BinPacking(Sampler):
         shuffle: bool = True,
         **order: Unpack[OrderKeywords],
     ) -> None:
-        check_names(order, OrderKeywords)
+        check_names(order, OrderKeywords, type(self).__init__)
         super().__init__(lengths, shuffle=shuffle, **order)
         self.size = as_int(size, "size", 1)
         self._batch_size = as_int(batch_size, "batch_size", 1)

@@ -288,7 +288,7 @@ def _check_options(dataset: object, options: Mapping[str, object]) -> None:
         if name in _ELSEWHERE:
             raise option_error(name, f"; {_ELSEWHERE[name]}")
     if isinstance(dataset, Dataset):
-        check_names(options, BatchKeywords)
+        check_names(options, BatchKeywords, Loader.__init__)
 
 
 def _collate_fn(dataset: object, function: object, options: Any) -> Callable[[list[Any]], Any]:

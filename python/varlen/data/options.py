@@ -468,8 +468,10 @@ _OF_WORKERS = {
 }  # fmt: skip
 
 
-def check_names(options: Iterable[str], keywords: object) -> None:
-    """Refuse options that are not declared."""
+def check_names(
+    options: Iterable[str], keywords: object, function: Callable[..., object] | None = None
+) -> None:
+    """Refuse options that are not declared; the suggestion may be another argument of the function."""
     names = keywords.__annotations__
     for name in options:
         if name in _OF_WORKERS:
@@ -479,7 +481,8 @@ def check_names(options: Iterable[str], keywords: object) -> None:
                 "a varlen.data.Loader has threads= and prefetch=",
             )
         if name not in names:
-            raise option_error(name, _suggestion(name, names))
+            others = inspect.signature(function).parameters if function else ()
+            raise option_error(name, _suggestion(name, dict.fromkeys([*names, *others])))
 
 
 def no_such_key(option: str, key: object, keys: Iterable[Any]) -> KeyError:

@@ -62,7 +62,7 @@ class BatchSampler(Sampler):
         shuffle: bool = False,
         **order: Unpack[OrderKeywords],
     ) -> None:
-        check_names(order, OrderKeywords)
+        check_names(order, OrderKeywords, type(self).__init__)
         super().__init__(_lengths_or_ones(lengths), shuffle=shuffle, **order)
         self.batch_size = as_int(batch_size, "batch_size", 1)
         self._has_lengths = not _is_count(lengths)
@@ -135,7 +135,7 @@ class LengthBuckets(Sampler):
         shuffle: bool = True,
         **order: Unpack[OrderKeywords],
     ) -> None:
-        check_names(order, OrderKeywords)
+        check_names(order, OrderKeywords, type(self).__init__)
         super().__init__(lengths, shuffle=shuffle, **order)
         self._batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
@@ -237,7 +237,7 @@ class TokenBudget(Sampler):
         shuffle: bool = True,
         **order: Unpack[OrderKeywords],
     ) -> None:
-        check_names(order, OrderKeywords)
+        check_names(order, OrderKeywords, type(self).__init__)
         super().__init__(lengths, shuffle=shuffle, **order)
         self.max_tokens = as_int(max_tokens, "max_tokens", 1)
         self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)
