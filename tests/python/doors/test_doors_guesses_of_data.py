@@ -100,7 +100,7 @@ REFUSED = {
     "J['time'].shuffle()": (AttributeError, r"use r\[rng\.permutation"),
     "J['time'].value_counts()": (AttributeError, r"use \.describe\(\)"),
     "vl.data.Loader(ds, batch_sizes=2)": (TypeError, "did you mean 'batch_size'"),
-    "vl.data.TokenBudget([1], 3, shufle=True)": (TypeError, "did you mean 'shuffle'"),
+    "vl.data.TokenBudget([1], 3, shuffled=True)": (TypeError, "did you mean 'shuffle'"),
     "vl.concat([J, J])": (AttributeError, r"see .*varlen\.concatenate"),
     "ds.batch([0], framewrk='torch')": (TypeError, "did you mean 'framework'"),
     "ds.filter(lambda row: row['age'])": (TypeError, "a function gets arrays of one value a row by key"),
