@@ -64,6 +64,12 @@ def test_what_was_saved_is_what_is_loaded(tmp_path_factory, x):
     assert same(x, vl.load(path, mmap=False))
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, ">f8", ">c8", ">U2", ">M8[s]", STRUCTURE], ids=str)
+def test_arrays_of_every_dtype_come_back(path, dtype):
+    x = np.ones((2, 3), dtype)
+    assert same([x, vl.Ragged(x, [2, 0])], again([x, vl.Ragged(x, [2, 0])], path))
+
+
 def test_containers_of_all_classes_come_back_with_what_they_share(path):
     r = vl.Ragged.from_list([[[3.0, 1.0], [4.0]], [], [[1.0]]])
     time = vl.Dim("time", lengths=[3, 0, 2])

@@ -70,6 +70,17 @@ def test_ragged_integers_pick_inside_each_sequence(r, data):
     assert tensors[key].to_list() == tensors[key.torch()].to_list() == want
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_negative_integers_count_from_the_end_of_their_own_sequence(kind):
+    r = example(kind)
+    assert r[vl.Ragged(kind([-1, 0, -2, -1]), [2, 0, 2])].to_list() == [[4, 3], [], [1, 5]]
+    assert r[[0, 2]][:, [-1, -2]].tolist() == [[4, 1], [5, 1]]
+    assert r[[2, 0], [-1, -3]].tolist() == [5, 3]
+    inner = vl.Ragged(kind([-1, -2, -1]), lengths=[[2, 0, 1], [1, 1, 1]])
+    deep = vl.Ragged(kind([3, 1, 4, 1, 5, 9]), lengths=[[2, 0, 1], [1, 2, 3]])
+    assert deep[inner].to_list() == [[[3], [1]], [], [[9]]]
+
+
 @given(strategies.raggeds(dtype="float64", trailing=()))
 def test_an_order_sorts(r):
     assert_array_equal(r[r.argsort()].values, r.sort().values)
@@ -183,6 +194,23 @@ def test_assignment_writes_where_reading_reads(kind, write, want):
     exec(write, {"r": r})
     assert r.to_list() == want
     assert r.values is values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("write", "want"),
+    [
+        ("r[1:] = r[:-1]", [[0, 1], [0, 1], [2, 3]]),
+        ("r[[1, 2]] = r[:-1]", [[0, 1], [0, 1], [2, 3]]),
+        ("r[:, ::-1] = r", [[1, 0], [3, 2], [5, 4]]),
+        ("r[r.argsort(descending=True)] = r", [[1, 0], [3, 2], [5, 4]]),
+        ("r[r > 1] = r[::-1]", [[0, 1], [2, 3], [0, 1]]),
+    ],
+)
+def test_assignment_reads_all_before_it_writes(kind, write, want):
+    r = vl.Ragged(kind([0, 1, 2, 3, 4, 5]), [2, 2, 2])
+    exec(write, {"r": r})
+    assert r.to_list() == want
 
 
 def test_assignment_goes_below_any_level_and_into_rows():
