@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from varlen import _core
-from varlen.interop.arrow_nodes import ArrowSource, Node, joint_node
+from varlen.interop.arrow_nodes import Node, joint_node
+from varlen.interop.frames import FrameMethods
 from varlen.io.dtypes import widen
 
 __all__: list[str] = []
@@ -14,7 +15,7 @@ __all__: list[str] = []
 _CHUNK = 65536  # rows of a view that are gathered at a time
 
 
-class ArrowTable(ArrowSource):
+class ArrowTable(FrameMethods):
     """What a dataset shows of itself to Arrow. Mapped shards are shared, rows of a view are gathered."""
 
     def _arrow_node(self: Any) -> Node:

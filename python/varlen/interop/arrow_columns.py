@@ -249,19 +249,19 @@ def _one_chunk(array: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     try:
         return array.unify_dictionaries().combine_chunks()
     except pa.ArrowInvalid:  # Arrow unifies no dictionaries that hold a null
-        return array.cast(_without_dictionaries(array.type)).combine_chunks()
+        return array.cast(without_dictionaries(array.type)).combine_chunks()
 
 
-def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
+def without_dictionaries(kind: pa.DataType) -> pa.DataType:
     """The type of the same values, without dictionaries."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in kind])
+        return pa.struct([field.with_type(without_dictionaries(field.type)) for field in kind])
     if pa.types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(_without_dictionaries(kind.value_type)), kind.list_size)
+        return pa.list_(kind.value_field.with_type(without_dictionaries(kind.value_type)), kind.list_size)
     if _is_list(kind):
-        return pa.large_list(kind.value_field.with_type(_without_dictionaries(kind.value_type)))
+        return pa.large_list(kind.value_field.with_type(without_dictionaries(kind.value_type)))
     return kind
 
 

@@ -74,6 +74,11 @@ class ArrowSource:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream(*self._arrow_nodes())
 
+    def __awkward_function__(self, function: Any, arrays: Any, args: Any, keywords: Any) -> Any:
+        from varlen.interop.awkward_nodes import call_awkward
+
+        return call_awkward(function, args, keywords)
+
 
 def array_node(values: Any, levels: Sequence[_core.Level], words: Sequence[str] | None = None) -> Node:
     """Values of any kind under levels; with words, they are ids of those."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen._core import Level, RaggedBase
+from varlen._core import Level, RaggedBase, ragged2list
 from varlen.arguments import as_array, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import readable, take
@@ -220,5 +220,4 @@ def _check_group(group: Any) -> None:
 
 def objects_of(values: Any, level: Level) -> np.ndarray:
     """An array of Python objects, one array a sequence, which are views of the values."""
-    pieces = backend_of(values).ragged2list(values, level)
-    return np.fromiter(map(readable, pieces), object, len(level))
+    return np.fromiter(ragged2list(readable(values), level), object, len(level))

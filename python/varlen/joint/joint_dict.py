@@ -15,8 +15,9 @@ from varlen._hints import JOINT, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, as_path, check_hashable, new_words
 from varlen.errors import contract_error, type_error, value_error
-from varlen.interop.arrow_nodes import ArrowSource, Node, joint_node
+from varlen.interop.arrow_nodes import Node, joint_node
 from varlen.interop.arrow_parts import is_foreign
+from varlen.interop.frames import FrameMethods
 from varlen.io import columns
 from varlen.io.arrow_joint import joint_of_arrow
 from varlen.io.schema import make_metadata
@@ -37,7 +38,7 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 @adopt_methods
 class JointNestedRaggedTensorDict(
-    KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods, DisplayMethods, ArrowSource
+    KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods, DisplayMethods, FrameMethods
 ):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 

@@ -89,7 +89,7 @@ REFUSED = {
     "J['time'].nrows()": (AttributeError, r"use len\(r\)"),
     "J['time'].explode()": (AttributeError, r"use \.values and \.row_ids"),
     "J['time'].map(len)": (AttributeError, "use "),
-    "J['time'].to_numpy()": (AttributeError, r"use \.to_dense\(\) or \.values"),
+    "J['time'].to_polars()": (AttributeError, r"use polars\.Series\(r\)"),
     "vl.Ragged.from_row_splits([1], [0, 1])": (AttributeError, r"use from_offsets\(\)"),
     "vl.pad([[1]])": (AttributeError, r"see varlen\.ops\.pad"),
     "vl.tensor([[1]])": (AttributeError, r"see varlen\.Ragged"),

@@ -1,0 +1,179 @@
+"""Tables go to pandas, Polars and awkward by name: words are words, lists stay lists, memory is shared."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from hypothesis import given
+from hypothesis import strategies as st
+from varlen.interop import arrow_nodes, awkward_nodes
+
+RECORDS = {
+    "id": [7, 8, 9],
+    "sex": ["m", "f", "m"],
+    "word": [["to", "be"], [], ["to"]],
+    "time": [[0.5, 1.5], [], [2.0]],
+    "code": [[[1, 2], [3]], [], [[4]]],
+}
+ROWS = [{key: column[i] for key, column in RECORDS.items()} for i in range(3)]
+
+
+def joint(**more):
+    return vl.JointNestedRaggedTensorDict(RECORDS | more, schema={"word": str, "sex": str})
+
+
+def sources():
+    J = joint()
+    shards = [J[:1], J[1:]]
+    return [J, vl.data.Dataset(J), vl.data.Dataset(shards), vl.data.Dataset(J).select([0, 1, 2])]
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+class TestPandas:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
+    @pytest.mark.parametrize("place", range(4))
+    def test_rows_are_the_records(self, place):
+        frame = sources()[place].to_pandas()
+        assert frame.columns.tolist() == list(RECORDS)
+        rows = self.pa.Table.from_pandas(frame, preserve_index=False).to_pylist()
+        assert rows == ROWS
+
+    def test_plain_columns_have_the_dtypes_of_any_frame(self):
+        days = np.array(["2024-02-29", "NaT", "2025-01-01"], "M8[D]")
+        frame = joint(day=days, ok=np.array([True, False, True])).to_pandas()
+        assert frame["id"].dtype == np.uint8
+        assert frame["ok"].dtype == bool
+        assert frame["day"].dtype.kind == "M"
+        assert frame["day"].isna().tolist() == [False, True, False]
+        assert frame["sex"].dtype == self.pd.Series(["m"]).dtype
+        assert (frame["sex"] == "m").tolist() == [True, False, True]
+
+    def test_lists_have_arrow_dtypes(self):
+        frame = joint().to_pandas()
+        assert frame["time"].dtype == self.pd.ArrowDtype(self.pa.large_list(self.pa.float32()))
+        assert frame["time"].list.len().tolist() == [2, 0, 1]
+        assert frame.explode("word")["word"].dropna().tolist() == ["to", "be", "to"]
+
+    def test_what_is_no_table_of_arrow_names_its_key(self):
+        J = vl.JointNestedRaggedTensorDict({"z": vl.Ragged(np.ones(3, "c8"), [1, 2])}, narrow=False)
+        for convert in (J.to_pandas, J.to_awkward):
+            with pytest.raises(TypeError, match="z: Arrow has no type for dtype complex64"):
+                convert()
+
+    @pytest.mark.parametrize("place", range(4))
+    def test_a_frame_of_the_table_itself_names_the_way(self, place):
+        source = sources()[place]
+        for make in (self.pd.DataFrame, np.asarray):
+            with pytest.raises(TypeError, match=r"is a table, not one array; use to_pandas\(\)"):
+                make(source)
+
+
+class TestColumns:
+    """A Ragged as a column of pandas."""
+
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
+    @given(st.lists(st.lists(st.integers(0, 99), max_size=4), max_size=6))
+    def test_a_series_and_back(self, rows):
+        r = vl.Ragged(np.array([x for row in rows for x in row], np.int64), list(map(len, rows)))
+        series = r.to_pandas()
+        assert [list(row) for row in series] == rows
+        assert vl.Ragged(series).equals(r)
+        objects = self.pd.Series(r)
+        assert objects.dtype == object
+        assert [row.tolist() for row in objects] == rows
+
+    def test_a_series_shares(self):
+        r = vl.Ragged([3, 1, 4], [2, 0, 1])
+        array = r.to_pandas().array.__arrow_array__().chunk(0)
+        assert array.values.buffers()[1].address == address(r.values)
+        assert np.shares_memory(self.pd.Series(r)[0], r.values)
+
+    def test_frames_take_columns(self):
+        r = vl.Ragged([3, 1, 4], [2, 0, 1])
+        frame = self.pd.DataFrame({"x": r, "y": [1, 2, 3]})
+        frame["z"] = r.to_pandas()
+        frame["w"] = r
+        for key in "xzw":
+            assert vl.Ragged(frame[key]).to_list() == r.to_list()
+        with pytest.raises(ValueError, match="Length of values"):
+            frame["v"] = r[:2]
+
+    def test_lists_of_one_length_are_objects_too(self):
+        rows = self.pd.Series(vl.Ragged(np.arange(4), [2, 2]))
+        assert [row.tolist() for row in rows] == [[0, 1], [2, 3]]
+
+    def test_levels_and_axes_of_rows(self):
+        nest = vl.Ragged(np.arange(4), [[2, 1], [1, 2, 1]])
+        assert [row.to_list() for row in self.pd.Series(nest)] == nest.to_list()
+        assert [list(map(list, row)) for row in nest.to_pandas()] == nest.to_list()
+        wide = vl.Ragged(np.arange(6).reshape(3, 2), [2, 1])
+        assert [row.tolist() for row in self.pd.Series(wide)] == [[[0, 1], [2, 3]], [[4, 5]]]
+
+    def test_tensors(self):
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        r = vl.Ragged(torch.tensor([3, 1, 4]), [2, 1])
+        assert [row.tolist() for row in self.pd.Series(r)] == [[3, 1], [4]]
+        assert vl.Ragged(r.to_pandas()).to_list() == r.to_list()
+
+
+class TestPolars:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+
+    @pytest.mark.parametrize("place", range(4))
+    def test_rows_are_the_records(self, place):
+        frame = sources()[place].to_polars()
+        assert frame.columns == list(RECORDS)
+        assert frame.to_dicts() == ROWS
+
+
+class TestAwkward:
+    ak = pytest.importorskip("awkward", reason="awkward is not installed")
+
+    @pytest.mark.parametrize("place", range(4))
+    def test_rows_are_the_records(self, place):
+        array = sources()[place].to_awkward()
+        assert self.ak.is_valid(array)
+        assert array.to_list() == ROWS
+
+    def test_values_are_shared(self):
+        J = joint()
+        flat = self.ak.Array(J)["time"].layout.content.data
+        assert address(flat) == address(J["time"].values)
+
+    def test_every_dtype_comes_out(self):
+        day = np.array(["2024-02-29", "NaT", "2025-01-01"], "M8[D]")
+        columns = {
+            "day": day,
+            "second": day.astype("M8[s]"),
+            "span": np.array([1, 2, 3], "m8[ms]"),
+            "half": np.array([0.5, 1, 2], "f2"),
+            "ok": np.array([True, False, True]),
+        }
+        array = joint(**columns).to_awkward()
+        for key, values in columns.items():
+            np.testing.assert_array_equal(np.asarray(self.ak.to_numpy(array[key])), values)
+        wide = vl.JointNestedRaggedTensorDict({"x": vl.Ragged(np.arange(6).reshape(3, 2), [2, 1])})
+        assert wide.to_awkward()["x"].to_list() == wide["x"].to_list()
+
+    def test_words_that_are_missing_are_none(self):
+        node = arrow_nodes.array_node(np.array([0, -1, 1]), (), ["to", "be"])
+        array = awkward_nodes.array_of_node(node)
+        assert self.ak.is_valid(array)
+        assert array.to_list() == ["to", None, "be"]
+
+    def test_its_functions_take_containers(self):
+        ak, r = self.ak, vl.Ragged([3, 1, 4], [2, 0, 1])
+        assert ak.Array(r).layout.content.data.ctypes.data == address(r.values)
+        assert ak.sum(r, axis=1).to_list() == [4, 0, 4]
+        assert ak.concatenate([r, r]).to_list() == r.to_list() * 2
+        assert ak.num(array=r).to_list() == [2, 0, 1]
+        assert ak.Array({"x": r, "y": [1, 2, 3]})["x"].to_list() == r.to_list()
+        assert ak.Array(vl.Padded.from_list([[1], [2, 3]])).to_list() == [[1], [2, 3]]
+        with pytest.raises(TypeError, match="awkward has no type for dtype <U1"):
+            ak.Array(vl.Ragged(np.array(["a"]), [1]))
