@@ -271,8 +271,16 @@ class Epoch(Generic[ArrayT]):
             for batch in rows:
                 yield make(batch)
         else:
-            with Prefetcher(make, rows, depth=self._prefetch, threads=self._threads) as batches:
+            with Prefetcher(make, rows, **self._prefetch_options) as batches:
                 yield from batches
+
+    @property
+    def _prefetch_options(self) -> dict[str, int]:
+        """How many batches are made ahead, and how many at once: all, where they wait for a network."""
+        waits = getattr(getattr(self._dataset, "source", None), "waits", False)
+        is_drawn = isinstance(self._seed, np.random.Generator)  # for one batch after another
+        threads = min(self._prefetch, MOST_THREADS) if waits and not is_drawn else self._threads
+        return {"depth": self._prefetch, "threads": threads}
 
     def _on_device(self, device: str, make: Any, rows: Iterable[Rows]) -> Iterator[Any]:
         """Batches on a device; one is on its way there, and others are made before it, where they are made
@@ -284,8 +292,7 @@ class Epoch(Generic[ArrayT]):
             return
         framework = self._options.values["framework"] or "torch"
         ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
-        how = {"depth": self._prefetch, "threads": self._threads}
-        with Prefetcher(lambda batch, _: make(batch, ring), rows, **how) as batches:
+        with Prefetcher(lambda batch, _: make(batch, ring), rows, **self._prefetch_options) as batches:
             yield from prefetch_to(batches, device)
 
 

@@ -82,6 +82,8 @@ class File:
         "_path",
     )
 
+    is_remote = False  # whether its bytes come from a server
+
     def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
         self._path = path
         self._mmap = mmap

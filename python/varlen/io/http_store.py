@@ -1,44 +1,65 @@
-"""Ranges of files behind HTTP, many at once.
+"""Ranges of files behind HTTP, many at once, over connections that stay open.
 
-It does not use fsspec, which hides what a server says about the range that it sent. The first HTTP URL loads
-it.
+urllib3 keeps the connections and asks again; what a server says about the range that it sent is checked here.
+fsspec's HTTP hides that. The first HTTP URL loads it.
 """
 
 from __future__ import annotations
 
-import http.client
+import os
 import re
-import time
-import urllib.error
+import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from varlen.errors import error_of, type_error
 from varlen.io.errors import stale_error
 from varlen.io.urls import State, stale
-from varlen.io.waits import map_items
+from varlen.io.waits import ask_all
 
 __all__ = []
-
-_T = TypeVar("_T")
 
 _SAFE = "%/:=&?~#+!$,;'@()*[]"  # as they are in a URL; letters beyond ASCII and spaces are quoted
 
 # A request that fails on the way, or that the server could not serve now, is sent again, so many times in
-# all, after 0.1 and 0.4 seconds. What a server answers wrongly is not asked twice.
-_TRIES = 3
-_PAUSE = 0.1
+# all: at once, then after 0.4, 0.8 and 1.6 seconds, or when the server says, but after 30 seconds at most.
+# What a server answers wrongly is not asked twice.
+_TRIES = 5
+_PAUSE = 0.2
+_LONGEST_PAUSE = 30.0
 _TIMEOUT = 30.0
-_BUSY = (408, 425, 429)  # as those of 500 and more: later the server may answer
+_BUSY = (408, 425, 429, *range(500, 600))  # later the server may answer
+
+_pools: dict[str | None, Any] = {}
+_lock = threading.Lock()
+
+
+def _renew() -> None:
+    """A forked child opens connections of its own."""
+    global _lock
+    _lock = threading.Lock()
+    _pools.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 class HttpStore:
     """Files of a server that answers range requests as in RFC 9110."""
 
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        for name in options.keys() - {"headers"}:
+            raise type_error(
+                "storage_options", f"HTTP has no {name!r}; {{'headers': {{...}}}} is sent with each request"
+            )
+        self._headers = {str(key): str(value) for key, value in options.get("headers", {}).items()}
+
     def head(self, url: str, size: int) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file."""
-        return _retry(url, lambda: self._get(url, 0, size, None))
+        return self._get(url, 0, size, None)
 
     def state(self, url: str) -> State:
         """The state of the file now."""
@@ -46,25 +67,15 @@ class HttpStore:
 
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
         """Ranges of the file, several at once."""
+        return ask_all(lambda place: self._get(url, *place, state)[0], zip(begins, ends, strict=True))
 
-        def get(place: tuple[int, int]) -> bytes:
-            return _retry(url, lambda: self._get(url, *place, state)[0])
-
-        return map_items(get, zip(begins, ends, strict=True))
+    def check(self, states: Mapping[str, State]) -> None:
+        """Nothing to do: each read sees a change."""
 
     def content(self, url: str, limit: int) -> bytes:
         """The whole file, cut off at `limit` bytes."""
-
-        def get() -> bytes:
-            with _answer(url, {}) as response:
-                body = bytes(response.read(limit))
-                header = response.headers.get("Content-Length", "")
-            missing = min(int(header), limit) - len(body) if header.isdecimal() else 0
-            if missing > 0:  # which http.client says only of bodies that are read to their end
-                raise http.client.IncompleteRead(body, missing)
-            return body
-
-        return _retry(url, get)
+        answer = self._ask(url, {"Range": f"bytes=0-{limit - 1}"}, "the whole file", empty=True)
+        return b"" if answer.status == 416 else bytes(answer.data[:limit])
 
     def files(self, url: str) -> list[str] | None:
         """None, or an error: a server lists no files."""
@@ -76,67 +87,105 @@ class HttpStore:
         return None
 
     def _get(self, url: str, begin: int, end: int, state: State | None) -> tuple[bytes, State]:
-        with _answer(url, {"Range": f"bytes={begin}-{end - 1}"}) as response:
-            if response.status != 206:
-                raise OSError(
-                    f"{url}: asked for bytes {begin} to {end - 1}, the server answered {response.status} "
-                    "with the whole file: it does not serve ranges; copy the file"
-                )
-            header = response.headers.get("Content-Range", "")
-            match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", header)
-            if match is None:
-                raise OSError(
-                    f"{url}: the answer says Content-Range {header!r}, expected bytes of a known size"
-                )
-            first, last, size = (int(number) for number in match.groups())
-            mark = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-            now = State(size, mark)
-            if state is not None and now != state:
-                raise stale(url, state, now)
-            if (first, last) != (begin, min(end, size) - 1):
-                raise OSError(
-                    f"{url}: asked for bytes {begin} to {end - 1}, the server sent {first} to {last}"
-                )
-            body = response.read(last - first + 2)
-        if len(body) < last - first + 1:
-            raise http.client.IncompleteRead(body, last - first + 1 - len(body))
-        if len(body) > last - first + 1:
-            raise OSError(f"{url}: more bytes came than {first} to {last}, which the server says it sent")
+        headers = {"Range": f"bytes={begin}-{end - 1}"}
+        if state is not None and state.mark.startswith('"'):  # a strong ETag
+            headers["If-Match"] = state.mark
+        what = f"bytes {begin} to {end - 1}"
+        answer = self._ask(url, headers, what)
+        if answer.status == 412:
+            mark = answer.headers.get("ETag", "another one")
+            raise stale_error(url, f"was changed since it was opened: it is {mark} now; open it again")
+        if answer.status != 206:
+            raise OSError(
+                f"{url}: asked for {what}, the server answered {answer.status} "
+                "with the whole file: it does not serve ranges; copy the file"
+            )
+        header = answer.headers.get("Content-Range", "")
+        match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", header)
+        if match is None:
+            raise OSError(
+                f"{url}: asked for {what}, the answer says Content-Range {header!r}, "
+                "expected bytes of a known size"
+            )
+        first, last, size = (int(number) for number in match.groups())
+        now = State(size, answer.headers.get("ETag") or answer.headers.get("Last-Modified") or "")
+        if state is not None and now != state:
+            raise stale(url, state, now)
+        if (first, last) != (begin, min(end, size) - 1):
+            raise OSError(f"{url}: asked for {what}, the server sent {first} to {last}")
+        body = bytes(answer.data)
+        if len(body) != last - first + 1:
+            count = "more" if len(body) > last - first + 1 else "fewer"
+            raise OSError(f"{url}: {count} bytes came than {first} to {last}, which the server says it sent")
         return body, now
 
-
-def _answer(url: str, headers: dict[str, str]) -> Any:
-    headers = {**headers, "Accept-Encoding": "identity"}
-    try:
-        request = urllib.request.Request(urllib.parse.quote(url, safe=_SAFE), headers=headers)
-        response = urllib.request.urlopen(request, timeout=_TIMEOUT)
-    except urllib.error.HTTPError as error:
-        error.close()
-        message = f"the server answered {error.code} {error.reason}"
-        if error.code in (404, 410):
-            raise FileNotFoundError(2, "No such file", url) from None
-        if error.code in (401, 403, 407):
-            raise PermissionError(13, message, url) from None
-        if error.code == 416:
-            byte_range = headers.get("Range", "")[6:]
-            raise stale_error(url, f"the server has no bytes {byte_range}; is it empty?") from None
-        if error.code < 500 and error.code not in _BUSY:
-            raise OSError(f"{url}: {message}") from None
-        raise
-    encoding = response.headers.get("Content-Encoding", "identity")
-    if encoding != "identity":
-        response.close()
-        raise OSError(f"{url}: expected the file's own bytes, the server compressed them ({encoding})")
-    return response
-
-
-def _retry(url: str, get: Callable[[], _T]) -> _T:
-    """The result of `get`, which is called again if the connection failed."""
-    for attempt in range(_TRIES):
+    def _ask(self, url: str, headers: Mapping[str, str], what: str, empty: bool = False) -> Any:
+        """The answer to a request, whole; errors name the file and what was asked for."""
+        pool, failures = _pool(url)
+        headers = {**self._headers, **headers, "Accept-Encoding": "identity"}
         try:
-            return get()
-        except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            if attempt == _TRIES - 1:
-                raise ConnectionError(f"{url}: {_TRIES} requests failed, the last with: {error}") from None
-            time.sleep(_PAUSE * 4**attempt)
-    raise AssertionError
+            answer = pool.request(
+                "GET",
+                urllib.parse.quote(url, safe=_SAFE),
+                headers=headers,
+                retries=_retry(),
+                timeout=_TIMEOUT,
+                decode_content=False,
+            )
+        except failures as error:
+            last = getattr(error, "reason", None) or error
+            raise ConnectionError(
+                f"{url}: asked for {what}, {_TRIES} requests failed, the last with: {last}"
+            ) from None
+        message = f"the server answered {answer.status} {answer.reason} to {what}"
+        if answer.status in (404, 410):
+            raise FileNotFoundError(2, "No such file", url)
+        if answer.status in (401, 403, 407):
+            raise PermissionError(13, message, url)
+        if answer.status == 416 and not empty:
+            raise stale_error(url, f"the server has no {what}; is it empty?")
+        if answer.status >= 400 and answer.status not in (412, 416):
+            raise OSError(f"{url}: {message}")
+        encoding = answer.headers.get("Content-Encoding", "identity")
+        if encoding != "identity":
+            raise OSError(
+                f"{url}: asked for {what}, expected the file's own bytes, "
+                f"the server compressed them ({encoding})"
+            )
+        return answer
+
+
+def _retry() -> Any:
+    import urllib3
+
+    class Retry(urllib3.Retry):
+        def get_retry_after(self, response: Any) -> float | None:
+            pause = super().get_retry_after(response)
+            return None if pause is None else min(pause, _LONGEST_PAUSE)
+
+    return Retry(
+        total=_TRIES - 1,
+        backoff_factor=_PAUSE,
+        backoff_jitter=_PAUSE / 2,
+        status_forcelist=_BUSY,
+        respect_retry_after_header=True,
+    )
+
+
+def _pool(url: str) -> tuple[Any, Any]:
+    """The open connections for a URL, through the proxy that the environment names, and how they fail."""
+    try:
+        import urllib3
+    except ImportError:
+        raise error_of(ModuleNotFoundError, "", f"{url}: HTTP needs urllib3", "pip install urllib3") from None
+    parts = urllib.parse.urlsplit(url)
+    proxy = urllib.request.getproxies().get(parts.scheme.lower())
+    if proxy and urllib.request.proxy_bypass(parts.hostname or ""):
+        proxy = None
+    with _lock:
+        if proxy not in _pools:
+            how: dict[str, Any] = {"num_pools": 16, "maxsize": 64}
+            _pools[proxy] = (
+                urllib3.ProxyManager(proxy, **how) if proxy is not None else urllib3.PoolManager(**how)
+            )
+        return _pools[proxy], urllib3.exceptions.HTTPError

@@ -6,7 +6,7 @@ A part of the second layer of reading, beside `file.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from varlen.errors import type_error, value_error
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import format_error
 from varlen.io.file import File
+
+if TYPE_CHECKING:
+    from varlen.io.remote import RemoteFile
 
 __all__ = ["as_window", "clip_windows"]
 
@@ -29,18 +32,20 @@ def read_rows(
     starts: Ints | None = None,
     ends: Ints | None = None,
     keys: Sequence[str] | None = None,
+    reader: Any = None,
 ) -> _core.Joint:
     """The rows, in the given order, as new columns; of each row only `[starts, ends)` of its first level.
 
     It opens the file once, reads the ends of each level once, and then the values of all keys at once.
-    Windows clip as slices do. A file that was replaced raises StaleFileError.
+    Windows clip as slices do. A file that was replaced raises StaleFileError. A `reader` stays open.
     """
     own_keys = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
     dims = [file.fields[name].dim for name in own_keys]
     depth = file.depth if keys is None else max(dims, default=0)
     if depth == 0 and not (starts is None and ends is None):
         raise value_error("", "starts, ends: rows without a level have no windows")
-    reader = file.reader()
+    own = reader is None
+    reader = file.reader() if own else reader
     try:
         begins, stops = rows, rows + 1
         levels: list[_core.Level] = []
@@ -54,7 +59,8 @@ def read_rows(
             spans.append((begins, stops))
         values = _read_values(file, reader, own_keys, spans)
     finally:
-        reader.close()
+        if own:
+            reader.close()
     return _core.Joint(own_keys, dims, values, levels, len(rows))
 
 
@@ -144,6 +150,10 @@ def _descend(
 def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
     """For each range of sequences the end before it, then its own ends; all ranges in one array."""
     index = file.layout.bounds[number - 1]
+    if file.is_remote:
+        all_ends = cast("RemoteFile", file).level_ends(number, reader)
+        if all_ends is not None:
+            return _cut_ends(all_ends, first, last)
     lead = first > 0
     if index >= 0:
         begin, width = _byte_range(file, index)
@@ -155,6 +165,19 @@ def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: 
         return np.concatenate([offsets[:0], *(offsets[a : b + 1] for a, b in zip(first, last, strict=True))])
     missing = np.cumsum(last - first + lead) - (last - first)
     return np.insert(ends, missing[~lead], 0)
+
+
+def _cut_ends(ends: Ints, first: Ints, last: Ints) -> Ints:
+    """The same from the ends of the whole level.
+
+    >>> _cut_ends(np.array([2, 3, 7]), np.array([0, 2]), np.array([1, 3]))
+    array([0, 2, 3, 7])
+    """
+    sizes = last - first + 1
+    tail = np.cumsum(sizes)
+    places = np.repeat(first - tail + sizes - 1, sizes) + np.arange(int(sizes.sum()))
+    cut: Ints = np.where(places < 0, 0, ends[np.maximum(places, 0)]) if len(ends) else places * 0
+    return cut
 
 
 def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None) -> tuple[Ints, Ints]:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.io import atomic
-from varlen.io.errors import format_error, stale_error
+from varlen.io.dtypes import dtype_of
+from varlen.io.errors import StaleFileError, format_error, stale_error
 from varlen.io.file import Array, File
 from varlen.io.formats import explain
 from varlen.io.layout import FileLayout, Identity
@@ -32,18 +34,26 @@ Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 _HEAD = 64 * 1024  # holds most headers, so that opening is one request
 _MAX_HEADER = 100_000_000
-_GAP = 64 * 1024  # bytes between two ranges that cost less than a request of their own
+# Bytes between two ranges that cost less than a request of their own: 20 ms of waiting, shared by 32 that
+# wait at once, at 100 MB a second.
+_GAP = 64 * 1024
+_MOST_ENDS = 4 * 1024 * 1024  # bytes of a level that are read whole, and kept for the next batches
+_MOST_CACHED = 256 * 1024 * 1024  # bytes of all levels that a process keeps
 _PIECE = 8 * 1024 * 1024  # of a longer range, fetched at once with the others
 
 
 class RemoteFile(File):
-    """A `.nrt` file behind a URL. It keeps only the header, and pickles as URL and identity."""
+    """A `.nrt` file behind a URL. It keeps the header and small levels, and pickles as URL and identity."""
 
-    __slots__ = ("_state", "_store")
+    __slots__ = ("_options", "_state", "_store")
 
-    def __init__(self, url: str, expect: Identity | None = None) -> None:
-        self._path, self._mmap = url, False
-        self._store: Store = store_of(url)
+    is_remote = True
+
+    def __init__(
+        self, url: str, expect: Identity | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self._path, self._mmap, self._options = url, False, options
+        self._store: Store = store_of(url, options)
         head, state = self._store.head(url, _HEAD)
         self._state = state
         self._identity = _identity(state)
@@ -56,8 +66,13 @@ class RemoteFile(File):
         text = head[8 : 8 + length]
         if len(text) < length:
             text += self._store.ranges(url, state, [len(head)], [8 + length])[0]
+            self._store.check({url: state})
         self._layout = self._name_file(lambda: FileLayout(_core.Header(text, state.size - 8 - length)))
         self._levels, self._joints = {}, {}
+        data = np.frombuffer(head, np.uint8)[8 + length :]
+        for number, begin, end in self._small_levels():
+            if end <= len(data):
+                self._store_ends(number, data[begin:end])
 
     def check(self) -> None:
         """Refuse a URL that no longer leads to the file that was opened."""
@@ -76,17 +91,98 @@ class RemoteFile(File):
 
     def reader(self) -> Any:
         """A reader of many ranges of its data at once."""
-        return _Ranges(self._path, self._store, self._state, self.header.data_start)
+        return Ranges(self._path, self._store, self._state, self.header.data_start)
+
+    def level(self, number: int) -> Array | _core.Level:
+        """The ends of a level."""
+        if 1 <= number <= self.depth and self._layout.bounds[number - 1] >= 0:
+            reader = self.reader()
+            try:
+                ends = self.level_ends(number, reader)
+            finally:
+                reader.close()
+            if ends is not None:
+                return ends
+        return super().level(number)
+
+    def level_ends(self, number: int, reader: Any) -> Ints | None:
+        """The ends of a level; None if they are too many to keep. Small levels are read together."""
+        ends = _level_cache.get((self._path, self._identity, number))
+        if ends is not None:
+            return ends
+        levels = {n: (begin, end) for n, begin, end in self._small_levels()}
+        if number not in levels:
+            return None
+        begins, stops = (np.array(edge, np.int64) for edge in zip(*levels.values(), strict=True))
+        parts = np.split(reader.read(begins, stops), np.cumsum(stops - begins)[:-1])
+        arrays = {n: self._store_ends(n, part) for n, part in zip(levels, parts, strict=True)}
+        return arrays[number]
+
+    def _small_levels(self) -> list[tuple[int, int, int]]:
+        """The number of each level that is kept, and the bytes of its ends in the data."""
+        out = []
+        for number, index in enumerate(self._layout.bounds, start=1):
+            if index >= 0:
+                begin, end = self.header.describe(index)[3:]
+                if end - begin <= _MOST_ENDS:
+                    out.append((number, begin, end))
+        return out
+
+    def _store_ends(self, number: int, raw: Array) -> Ints:
+        tag = self.header.describe(self._layout.bounds[number - 1])[1]
+        ends = np.array(raw).view(dtype_of(tag)).astype(np.int64, copy=False)
+        ends.flags.writeable = False
+        _level_cache.put((self._path, self._identity, number), ends)
+        return ends
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RemoteFile, (self._path, self._identity)
+        return RemoteFile, (self._path, self._identity, self._options)
 
 
-class _Ranges:
+class _LevelCache:
+    """The ends of levels that were used last, up to a number of bytes. Any number of threads may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._arrays: dict[tuple[str, Identity, int], Ints] = {}
+        self._bytes = 0
+
+    def get(self, key: tuple[str, Identity, int]) -> Ints | None:
+        with self._lock:
+            array = self._arrays.pop(key, None)
+            if array is not None:
+                self._arrays[key] = array  # now the last to go
+            return array
+
+    def put(self, key: tuple[str, Identity, int], array: Ints) -> None:
+        with self._lock:
+            old = self._arrays.pop(key, None)
+            self._bytes += array.nbytes - (0 if old is None else old.nbytes)
+            self._arrays[key] = array
+            while self._bytes > _MOST_CACHED:
+                self._bytes -= self._arrays.pop(next(iter(self._arrays))).nbytes
+
+    def forget(self, url: str) -> None:
+        with self._lock:
+            for key in [key for key in self._arrays if key[0] == url]:
+                self._bytes -= self._arrays.pop(key).nbytes
+
+    def renew(self) -> None:
+        self._lock = threading.Lock()  # another thread of the parent may have held it
+
+
+_level_cache = _LevelCache()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_level_cache.renew)
+
+
+class Ranges:
     """Reads ranges of the data of a file; one request reads ranges that lie close together."""
 
     def __init__(self, url: str, store: Store, state: State, data_start: int) -> None:
         self._url, self._store, self._state, self._data_start = url, store, state, data_start
+        self._has_read = False
 
     def read(self, begins: RowsLike, ends: RowsLike) -> Array:
         """The bytes of all ranges, end to end."""
@@ -102,7 +198,7 @@ class _Ranges:
         if not len(picks):
             return out
         blocks = _blocks(first[picks], last[picks])
-        start = self._data_start
+        start, self._has_read = self._data_start, True
         pieces = self._store.ranges(
             self._url, self._state, [int(b) + start for b, _ in blocks], [int(e) + start for _, e in blocks]
         )
@@ -116,7 +212,23 @@ class _Ranges:
         return out
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Refuse a file that changed while it was read."""
+        close_all([self])
+
+
+def close_all(readers: Sequence[Ranges]) -> None:
+    """Refuse files that changed while they were read; where the reads did not see it, by one look at all."""
+    stores: dict[type, tuple[Store, dict[str, State]]] = {}
+    for reader in readers:
+        if reader._has_read:
+            stores.setdefault(type(reader._store), (reader._store, {}))[1][reader._url] = reader._state
+    for store, states in stores.values():
+        try:
+            store.check(states)
+        except StaleFileError:
+            for url in states:
+                _level_cache.forget(url)
+            raise
 
 
 def _blocks(first: Ints, last: Ints) -> list[tuple[int, int]]:
@@ -141,11 +253,11 @@ def _identity(state: State) -> Identity:
     return state.size, int.from_bytes(digest[:7], "little"), 0
 
 
-def fetch_whole(url: str, folder: str) -> str:
+def fetch_whole(url: str, folder: str, options: Mapping[str, Any] | None = None) -> str:
     """The path of a copy of the file in a folder, made unless a current one exists; it asks the server first.
     A copy appears once it is complete.
     """
-    store = store_of(url)
+    store = store_of(url, options)
     state = store.state(url)
     key = hashlib.sha256(f"{url}\n{state.size}\n{state.mark}".encode()).hexdigest()[:16]
     name = os.path.basename(urllib.parse.urlsplit(url).path) or "file"
@@ -157,6 +269,7 @@ def fetch_whole(url: str, folder: str) -> str:
         for begins in _batches(state.size):
             ends = [min(begin + _PIECE, state.size) for begin in begins]
             atomic.write_all(fd, tuple(store.ranges(url, state, begins, ends)))
+        store.check({url: state})
     return path
 
 

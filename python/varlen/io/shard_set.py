@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from varlen.io.waits import map_items
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
+    from varlen.io.remote import Ranges
 
 
 __all__ = ["ShardSet", "open_shards"]
@@ -170,9 +171,8 @@ class ShardSet:
         self._keys = keys
         self._files: list[File | None] = [None] * len(shards)
         self._expected = identities
-        self._waits = any(
-            is_url(shard.path) for shard in shards
-        )  # for a network, so it asks for much at once
+        # For a network, so it asks for much at once.
+        self.waits = any(is_url(shard.path) for shard in shards)
         self._opened_files: dict[int, File] = {}  # opened together, before they are compared
         self._first = 0  # the shard that states the fields
         self._agreement: Agreement | None = None
@@ -653,12 +653,20 @@ class ShardSet:
             return _core.Joint([], [], [], [], 0)
         uniques = np.unique(shards) if len(shards) else np.array([self._first])
 
+        readers: list[Ranges] = []  # of files behind URLs
+
         def read(shard: int) -> _core.Joint:
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
-            return self._read_shard(shard, local[mine], cut[0], cut[1], keys)
+            return self._read_shard(shard, local[mine], cut[0], cut[1], keys, readers)
 
-        parts = map_items(read, uniques.tolist(), self._waits)
+        try:
+            parts = map_items(read, uniques.tolist(), self.waits)
+        finally:
+            if readers:
+                from varlen.io.remote import close_all
+
+                close_all(readers)
         agreement = self._find_agreement()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
@@ -734,7 +742,7 @@ class ShardSet:
             if name is None:
                 raise value_error("ids", "these files hold no row ids", "save them with row_ids=")
             full = np.flatnonzero(self.counts).tolist()
-            parts = map_items(lambda shard: self.file(shard).values(name), full, self._waits)
+            parts = map_items(lambda shard: self.file(shard).values(name), full, self.waits)
             field = self.fields.get(name) or self.file(self._first).fields[name]
             self._ids = RowIds(parts, field.vocabulary)
         return self._ids.rows_of(ids)
@@ -820,11 +828,21 @@ class ShardSet:
         return file
 
     def _read_shard(
-        self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None, keys: Sequence[str] | None
+        self,
+        shard: int,
+        rows: Ints,
+        starts: Ints | None,
+        ends: Ints | None,
+        keys: Sequence[str] | None,
+        readers: list[Ranges],
     ) -> _core.Joint:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
-            result = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
+            reader = None
+            if file.is_remote:
+                reader = cast("Ranges", file.reader())
+                readers.append(reader)
+            result = read_rows(file, rows, starts, ends, self._keys if keys is None else keys, reader)
         else:
             file.guard()
             joint = self.joint(shard)

@@ -1,13 +1,13 @@
 """Stores of the bytes behind URLs: an HTTP server (`http_store.py`), or a file system of fsspec.
 
 Both tell the state of a file, so that readers notice a change between two reads, and read many ranges at
-once.
+once. HTTP tells it with each range. fsspec does not, so `check` looks at the files of a batch after it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from varlen.io.urls import State, is_http, is_pattern, stale
@@ -27,7 +27,11 @@ class Store(Protocol):
         ...
 
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, none of them empty; StaleFileError if its state changed."""
+        """Ranges of the file, none of them empty. Call `check` before their bytes are used."""
+        ...
+
+    def check(self, states: Mapping[str, State]) -> None:
+        """StaleFileError if one of the files, which were read a moment ago, is in another state now."""
         ...
 
     def content(self, url: str, limit: int) -> bytes:
@@ -39,20 +43,29 @@ class Store(Protocol):
         ...
 
 
-def store_of(url: str) -> Store:
-    """The store that a URL belongs to."""
+def store_of(url: str, options: Mapping[str, Any] | None = None) -> Store:
+    """The store that a URL belongs to. Options are those of its file system, or the headers of HTTP."""
     if not is_http(url):
-        return FsspecStore(url)
+        return FsspecStore(url, options or {})
     from varlen.io.http_store import HttpStore
 
-    return HttpStore()
+    return HttpStore(options or {})
+
+
+_PAGE = 1000  # files that one request of a listing brings, in S3, Google's and Azure's stores
+
+# What changes with a file. Not the time of a look at it.
+_MARKS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+
+_folder_sizes: dict[str, int] = {}  # files in the folders that were listed
+_listing_states: dict[tuple[str, State], State] = {}  # what a listing says of a file in a state
 
 
 class FsspecStore:
     """Files of any file system that fsspec knows. Retries are the file system's own."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, url: str, options: Mapping[str, Any]) -> None:
+        self._url, self._options = url, options
         self._process_fs = os.getpid(), self._make()
 
     def _make(self) -> Any:
@@ -62,7 +75,7 @@ class FsspecStore:
             raise ModuleNotFoundError(
                 f"{self._url}: URLs other than http need fsspec: pip install fsspec"
             ) from None
-        return fsspec.core.url_to_fs(self._url)[0]
+        return fsspec.core.url_to_fs(self._url, **self._options)[0]
 
     @property
     def _fs(self) -> Any:
@@ -89,27 +102,49 @@ class FsspecStore:
             raise FileNotFoundError(2, "No such file", url) from None
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a folder", url)
-        times = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
-        mark = next((str(info[name]) for name in times if info.get(name) is not None), "")
-        return State(int(info["size"]), mark)
+        return _state_of(info)
 
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
         """Ranges of the file, as many at once as the file system takes."""
-        path, failure = self._path(url), None
-        bodies: list[bytes] = []
-        try:
-            bodies = self._fs.cat_ranges([path] * len(begins), list(begins), list(ends), on_error="raise")
-        except Exception as error:
-            failure = error
-        now = self.state(url)  # only now: the file may change while it is read, and a read may fail for that
-        if now != state:
-            raise stale(url, state, now)
-        if failure is not None:
-            raise failure
+        paths = [self._path(url)] * len(begins)
+        bodies = self._fs.cat_ranges(paths, list(begins), list(ends), on_error="return")
         for begin, end, body in zip(begins, ends, bodies, strict=True):
+            if isinstance(body, Exception) or len(body) != end - begin:
+                self.check({url: state})  # a read may fail because the file changed
+            if isinstance(body, FileNotFoundError):
+                raise FileNotFoundError(2, "No such file", url) from body
+            if isinstance(body, Exception):
+                kind = type(body) if isinstance(body, (PermissionError, ConnectionError)) else OSError
+                raise kind(f"{url}: asked for bytes {begin} to {end - 1}: {body}") from body
             if len(body) != end - begin:
                 raise OSError(f"{url}: asked for bytes {begin} to {end - 1}, got {len(body)} bytes")
-        return bodies
+        return list(bodies)
+
+    def check(self, states: Mapping[str, State]) -> None:
+        """Look at all files by one listing of their folder, or at each where they are few."""
+        folders: dict[str, list[str]] = {}
+        for url in states:
+            folders.setdefault(self._path(url).rpartition("/")[0], []).append(url)
+        for folder, urls in folders.items():
+            listing = self._list(folder, len(urls))
+            for url in urls:
+                expected, entry = states[url], listing.get(self._path(url))
+                if entry is not None and entry in (expected, _listing_states.get((url, expected))):
+                    continue
+                now = self.state(url)
+                if now != expected:
+                    raise stale(url, expected, now)
+                if entry is not None and entry.mark:
+                    _listing_states[url, expected] = entry
+
+    def _list(self, folder: str, count: int) -> dict[str, State]:
+        """The states of the files of a folder, where a listing takes fewer requests than so many files."""
+        if count < 2 + _folder_sizes.get(folder, 0) // _PAGE or not folder:
+            return {}
+        self._fs.invalidate_cache(folder)
+        entries = self._fs.ls(folder, detail=True)
+        _folder_sizes[folder] = len(entries)
+        return {entry["name"]: _state_of(entry) for entry in entries if entry.get("size") is not None}
 
     def content(self, url: str, limit: int) -> bytes:
         """The whole file, cut off at `limit` bytes."""
@@ -135,3 +170,8 @@ class FsspecStore:
 
     def _path(self, url: str) -> str:
         return str(self._fs._strip_protocol(url))
+
+
+def _state_of(info: Mapping[str, Any]) -> State:
+    mark = next((str(info[name]) for name in _MARKS if info.get(name) is not None), "")
+    return State(int(info["size"]), mark)

@@ -46,7 +46,7 @@ def open(
     FileNotFoundError
         There is no such file or folder.
     OSError
-        A server does not answer after three tries, or answers with another range.
+        A server does not answer after five tries, or answers with another range.
     varlen.io.FileFormatError
         A file is damaged, or shards do not fit together: a ValueError that names the file and the place.
     KeyError
