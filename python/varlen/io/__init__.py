@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 from varlen._lazy import loaded_from
 from varlen.io.account import Account, AccountError, Balance, Reason, Tally
 from varlen.io.building import build
+from varlen.io.cache import Cache
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import File, open_file
 from varlen.io.intent import Schema, SchemaColumn
@@ -48,6 +49,7 @@ __all__ = [
     "Account",
     "AccountError",
     "Balance",
+    "Cache",
     "Field",
     "File",
     "FileFormatError",

@@ -16,6 +16,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.io import atomic
+from varlen.io.cache import Cache, CacheStore
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import StaleFileError, format_error, stale_error
 from varlen.io.file import Array, File
@@ -45,15 +46,21 @@ _PIECE = 8 * 1024 * 1024  # of a longer range, fetched at once with the others
 class RemoteFile(File):
     """A `.nrt` file behind a URL. It keeps the header and small levels, and pickles as URL and identity."""
 
-    __slots__ = ("_options", "_state", "_store")
+    __slots__ = ("_cache", "_options", "_state", "_store")
 
     is_remote = True
 
     def __init__(
-        self, url: str, expect: Identity | None = None, options: Mapping[str, Any] | None = None
+        self,
+        url: str,
+        expect: Identity | None = None,
+        options: Mapping[str, Any] | None = None,
+        cache: Cache | None = None,
     ) -> None:
-        self._path, self._mmap, self._options = url, False, options
+        self._path, self._mmap, self._options, self._cache = url, False, options, cache
         self._store: Store = store_of(url, options)
+        if cache is not None:
+            self._store = CacheStore(self._store, cache)
         head, state = self._store.head(url, _HEAD)
         self._state = state
         self._identity = _identity(state)
@@ -136,7 +143,7 @@ class RemoteFile(File):
         return ends
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RemoteFile, (self._path, self._identity, self._options)
+        return RemoteFile, (self._path, self._identity, self._options, self._cache)
 
 
 class _LevelCache:

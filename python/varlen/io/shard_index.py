@@ -34,19 +34,21 @@ class Shard(NamedTuple):
     fields: Mapping[str, Field] | None = None  # one object for all shards of an index
 
 
-def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Shard, ...]:
+def find_shards(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], options: Mapping[str, Any] | None = None
+) -> tuple[Shard, ...]:
     """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index; or
-    of URLs of these.
+    of URLs of these, with the options of their file system.
     """
     if not isinstance(path, (str, os.PathLike)):
         if not isinstance(path, (list, tuple)):
             raise instance_error("path", "a path or a list of paths", path)
-        parts = [find_shards(item) for item in path]
+        parts = [find_shards(item, options) for item in path]
         if not parts:
             raise value_error("path", "the list of files is empty")
         return tuple(shard for part in parts for shard in part)
     if is_url(path):
-        return _find_remote(str(path))
+        return _find_remote(str(path), options)
     if not os.fspath(path):
         raise FileNotFoundError(2, "No such file or folder", "")
     name = os.path.abspath(os.fspath(path))
@@ -63,11 +65,11 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
     return (Shard(name),)
 
 
-def _find_remote(url: str) -> tuple[Shard, ...]:
+def _find_remote(url: str, options: Mapping[str, Any] | None) -> tuple[Shard, ...]:
     path = url.partition("?")[0]
     if os.path.splitext(path)[1] in (".nrt", ".safetensors") and not is_pattern(url):
         return (Shard(url),)
-    store = store_of(url)
+    store = store_of(url, options)
     index = url if path.endswith(f"/{INDEX}") else join_url(url, INDEX)
     if not is_pattern(url):
         try:
@@ -194,11 +196,11 @@ def write_index(
         atomic.write_all(fd, (text + b"\n",))
 
 
-def read_account(folder: str) -> Account | None:
+def read_account(folder: str, options: Mapping[str, Any] | None = None) -> Account | None:
     """The account in the index of a folder, or of a URL of one; None if it holds none."""
     index = join_url(folder, INDEX) if is_url(folder) else os.path.join(folder, INDEX)
     if is_url(index):
-        raw = store_of(index).content(index, _MAX_INDEX + 1)
+        raw = store_of(index, options).content(index, _MAX_INDEX + 1)
     else:
         with open(index, "rb") as file:
             raw = file.read(_MAX_INDEX + 1)

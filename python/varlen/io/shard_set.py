@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_list, as_path, check_hashable, refuse_mask
+from varlen.arguments import as_bool, as_list, as_mapping, as_path, check_hashable, refuse_mask
 from varlen.errors import dtype_error, index_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
+from varlen.io.cache import Cache
 from varlen.io.dtypes import has_stand_in, widen
 from varlen.io.errors import name_only_file
 from varlen.io.file import File, open_file, refuse_left_behind
@@ -58,7 +59,8 @@ def open_shards(
     *,
     mmap: bool = True,
     keys: Iterable[str] | None = None,
-    cache: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | Cache | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> ShardSet:
     """Open one or more files of rows as one sequence; only headers are read.
 
@@ -72,7 +74,9 @@ def open_shards(
     keys : iterable of str, optional
         The keys to expose; all by default.
     cache : path, optional
-        A folder for whole copies of remote files, made when they are first read.
+        A folder for whole copies of remote files, made when they are first read; or a `Cache` for parts.
+    storage_options : mapping, optional
+        The options of the file system that the URLs name, as in `varlen.open`.
 
     Returns
     -------
@@ -107,20 +111,25 @@ def open_shards(
         keys = tuple(dict.fromkeys(names))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
-    folder = None if cache is None else os.path.abspath(as_path(cache, "cache", "a folder"))
-    if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
+    is_bounded = isinstance(cache, Cache)
+    folder = None if cache is None or is_bounded else os.path.abspath(as_path(cache, "cache", "a folder"))
+    options = None if storage_options is None else as_mapping(storage_options, "storage_options", "options")
+    if name and not name.endswith(INDEX) and not is_url(name) and cache is None and options is None:
         try:
             file = open_file(name, mmap=mmap)
             return ShardSet((Shard(file.path),), mmap, keys, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
-    shards = find_shards(path)
+    shards = find_shards(path, options)
     far = [is_url(shard.path) for shard in shards]
-    if folder is not None and not any(far):
+    if options is not None and not any(far):
+        raise value_error("storage_options", f"{path} is no URL; only file systems behind URLs have options")
+    if cache is not None and not any(far):
         raise value_error("cache", f"{path} is no URL; only files behind URLs are copied")
     if folder is None and any(far):
         mmap = False
-    return ShardSet(shards, mmap, keys, cache=folder)
+    place = cache if isinstance(cache, Cache) else folder
+    return ShardSet(shards, mmap, keys, cache=place, storage_options=options)
 
 
 class ShardSet:
@@ -139,7 +148,9 @@ class ShardSet:
     file
         The opened file, if there is only one shard.
     cache
-        The folder for copies of files behind URLs.
+        The folder for copies of files behind URLs, or the cache of their parts.
+    storage_options
+        The options of the file system of the URLs.
 
     Examples
     --------
@@ -163,10 +174,12 @@ class ShardSet:
         keys: tuple[str, ...] | None,
         identities: Sequence[Identity | None] | None = None,
         file: File | None = None,
-        cache: str | None = None,
+        cache: str | Cache | None = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.mmap = mmap
         self._cache = cache
+        self._options = storage_options
         self._shards = shards
         self._keys = keys
         self._files: list[File | None] = [None] * len(shards)
@@ -232,7 +245,7 @@ class ShardSet:
         for i, shard in enumerate(self._shards):
             folder = None if shard.rows is None else folder_of(shard.path)
             if folder is not None and folder not in accounts:
-                accounts[folder] = part = read_account(folder)
+                accounts[folder] = part = read_account(folder, self._options)
                 parts += [] if part is None else [part]
             if folder is None or accounts[folder] is None:
                 parts.append(_account_of(self.file(i)))
@@ -281,7 +294,7 @@ class ShardSet:
     @property
     def opens_together(self) -> bool:
         """Whether all files may be opened for a few rows; False if each would be copied first."""
-        return self._cache is None or None not in self._files
+        return not isinstance(self._cache, str) or None not in self._files
 
     @property
     def names(self) -> list[str]:
@@ -757,9 +770,10 @@ class ShardSet:
     def __reduce__(self) -> tuple[Any, ...]:
         expected = self._expected or [None] * len(self._files)
         identities = [k if f is None else f.identity for f, k in zip(self._files, expected, strict=True)]
-        if self._cache is not None:  # a copy elsewhere has another identity
+        if isinstance(self._cache, str):  # a copy elsewhere has another identity
             identities = [None] * len(identities)
-        return ShardSet, (self._shards, self.mmap, self._keys, identities, None, self._cache)
+        how = (self._shards, self.mmap, self._keys, identities, None, self._cache, self._options)
+        return ShardSet, how
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
@@ -819,9 +833,9 @@ class ShardSet:
         if is_url(path):
             from varlen.io.remote import RemoteFile, fetch_whole
 
-            if self._cache is None:
-                return RemoteFile(path, identity)
-            path = fetch_whole(path, self._cache)
+            if not isinstance(self._cache, str):
+                return RemoteFile(path, identity, self._options, self._cache)
+            path = fetch_whole(path, self._cache, self._options)
         file = open_file(path, mmap=self.mmap)
         if identity is not None and identity != file.identity:
             file = File(path, self.mmap, identity)  # raises the error that says how it differs

@@ -150,7 +150,7 @@ class FsspecStore:
         """The whole file, cut off at `limit` bytes."""
         state = self.state(url)
         size = min(limit, state.size)
-        body = bytes(self._fs.cat_file(self._path(url), 0, size))
+        body = bytes(self._fs.cat_file(self._path(url), start=0, end=size))
         if len(body) != size:
             raise OSError(f"{url}: asked for {size} bytes, got {len(body)}")
         return body

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from varlen.data.dataset import Dataset
 from varlen.io import open_shards
+
+if TYPE_CHECKING:
+    from varlen.io import Cache
 
 __all__ = ["open"]
 
@@ -16,7 +20,8 @@ def open(
     *,
     mmap: bool = True,
     keys: Iterable[str] | None = None,
-    cache: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | Cache | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """Open files of nested rows as one dataset. Only their headers are read.
 
@@ -26,15 +31,19 @@ def open(
         A `.nrt` file, a list of files, a pattern with `*`, `?` or `[`, or a folder of shards, with or without
         an index. If shards store a key in different numeric dtypes, the key gets a dtype that holds them all.
         Each may be an HTTP URL, or a URL of a file system that fsspec knows, such as "s3://". A folder behind
-        HTTP needs its index. Credentials come from fsspec's configuration: `fsspec.config.conf` or
-        `FSSPEC_...` in the environment. Behind URLs only the ranges that a batch needs are read; `epoch` with
-        `prefetch` reads them ahead.
+        HTTP needs its index. Behind URLs only the ranges that a batch needs are read; `epoch` with `prefetch`
+        reads them ahead.
     mmap
         False for network file systems: nothing is mapped, and every read copies the bytes it needs.
     keys
         Only these keys.
     cache
-        A folder that caches files behind URLs: each is copied whole on first read, and mapped there.
+        A folder that caches files behind URLs: each is copied whole on first read, and mapped there. A
+        `varlen.io.Cache` keeps the parts that were read, up to a number of bytes.
+    storage_options
+        The options of the file system of the URLs, as fsspec takes them: credentials, endpoints. For HTTP
+        `{"headers": {...}}`. They are pickled with the dataset. Without them fsspec's configuration counts:
+        `fsspec.config.conf` or `FSSPEC_...` in the environment.
 
     Returns
     -------
@@ -64,4 +73,4 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    return Dataset(open_shards(path, mmap=mmap, keys=keys, cache=cache))
+    return Dataset(open_shards(path, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options))
