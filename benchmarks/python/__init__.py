@@ -10,6 +10,7 @@ NOUNS = (
     "datasets.loader",
     "datasets.io",
     "datasets.sets",
+    "datasets.remote",
     "lists",
     "flatten",
     "mask",

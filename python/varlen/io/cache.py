@@ -115,7 +115,7 @@ class Cache:
         with self._ledger() as fd:
             self._write_count(fd, self._remove_oldest(0))
 
-    def get(self, name: str, begin: int, end: int, length: int) -> bytes | None:
+    def _get(self, name: str, begin: int, end: int, length: int) -> bytes | None:
         """The bytes `[begin, end)` of a block of a length; None if it is not there whole."""
         path = self._block(name)
         try:
@@ -140,7 +140,7 @@ class Cache:
         finally:
             os.close(fd)
 
-    def put(self, name: str, data: bytes) -> None:
+    def _put(self, name: str, data: bytes) -> None:
         """Keep a block; those that were used longest ago make room for it."""
         path, size = self._block(name), len(data) + _CHECKSUM
         try:
@@ -255,11 +255,11 @@ class CacheStore:
         for number, (first, last) in needs.items():
             start = number * BLOCK
             length = min(BLOCK, state.size - start)
-            part = self._cache.get(f"{digest}-{number}", first - start, last - start, length)
+            part = self._cache._get(f"{digest}-{number}", first - start, last - start, length)
             if part is not None:
                 pieces[number] = first, part
         for number, block in self._fetch(url, state, sorted(needs.keys() - pieces.keys())):
-            self._cache.put(f"{digest}-{number}", block)
+            self._cache._put(f"{digest}-{number}", block)
             pieces[number] = number * BLOCK, block
         return [b"".join(_cut(pieces, begin, end)) for begin, end in places]
 

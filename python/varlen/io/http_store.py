@@ -6,6 +6,7 @@ fsspec's HTTP hides that. The first HTTP URL loads it.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import threading
@@ -56,6 +57,7 @@ class HttpStore:
                 "storage_options", f"HTTP has no {name!r}; {{'headers': {{...}}}} is sent with each request"
             )
         self._headers = {str(key): str(value) for key, value in options.get("headers", {}).items()}
+        self._proxies: dict[str, str | None] = {}
 
     def head(self, url: str, size: int) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file."""
@@ -121,14 +123,16 @@ class HttpStore:
 
     def _ask(self, url: str, headers: Mapping[str, str], what: str, empty: bool = False) -> Any:
         """The answer to a request, whole; errors name the file and what was asked for."""
-        pool, failures = _pool(url)
+        if url not in self._proxies:
+            self._proxies[url] = _proxy_of(url)
+        pool, failures = _pool(url, self._proxies[url])
         headers = {**self._headers, **headers, "Accept-Encoding": "identity"}
         try:
             answer = pool.request(
                 "GET",
                 urllib.parse.quote(url, safe=_SAFE),
                 headers=headers,
-                retries=_retry(),
+                retries=_retry(_PAUSE),
                 timeout=_TIMEOUT,
                 decode_content=False,
             )
@@ -155,33 +159,38 @@ class HttpStore:
         return answer
 
 
-def _retry() -> Any:
+@functools.cache
+def _retry(pause: float) -> Any:
+    """How often a request is sent again, and after which pauses."""
     import urllib3
 
     class Retry(urllib3.Retry):
         def get_retry_after(self, response: Any) -> float | None:
-            pause = super().get_retry_after(response)
-            return None if pause is None else min(pause, _LONGEST_PAUSE)
+            seconds = super().get_retry_after(response)
+            return None if seconds is None else min(seconds, _LONGEST_PAUSE)
 
     return Retry(
         total=_TRIES - 1,
-        backoff_factor=_PAUSE,
-        backoff_jitter=_PAUSE / 2,
+        backoff_factor=pause,
+        backoff_jitter=pause / 2,
         status_forcelist=_BUSY,
         respect_retry_after_header=True,
     )
 
 
-def _pool(url: str) -> tuple[Any, Any]:
-    """The open connections for a URL, through the proxy that the environment names, and how they fail."""
+def _proxy_of(url: str) -> str | None:
+    """The proxy that the environment names for a URL."""
+    parts = urllib.parse.urlsplit(url)
+    proxy = urllib.request.getproxies().get(parts.scheme.lower())
+    return None if proxy and urllib.request.proxy_bypass(parts.hostname or "") else proxy
+
+
+def _pool(url: str, proxy: str | None) -> tuple[Any, Any]:
+    """The open connections to all servers, or to those behind a proxy, and the error of urllib3."""
     try:
         import urllib3
     except ImportError:
         raise error_of(ModuleNotFoundError, "", f"{url}: HTTP needs urllib3", "pip install urllib3") from None
-    parts = urllib.parse.urlsplit(url)
-    proxy = urllib.request.getproxies().get(parts.scheme.lower())
-    if proxy and urllib.request.proxy_bypass(parts.hostname or ""):
-        proxy = None
     with _lock:
         if proxy not in _pools:
             how: dict[str, Any] = {"num_pools": 16, "maxsize": 64}

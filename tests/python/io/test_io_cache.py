@@ -96,13 +96,13 @@ def test_cache_stays_within_its_bytes(folder, server, tmp_path):
 def test_blocks_that_were_used_last_stay(tmp_path):
     store = Cache(tmp_path, max_bytes=4 * MEGABYTE)
     for number in range(3):
-        store.put(f"{number}" * 4, bytes(MEGABYTE))
+        store._put(f"{number}" * 4, bytes(MEGABYTE))
         path = tmp_path / (f"{number}" * 2) / f"{f'{number}' * 4}.block"
         os.utime(path, (1000 + number, 1000 + number))
-    assert store.get("0000", 5, 9, MEGABYTE) == bytes(4)  # a use, which its time now says
-    store.put("3333", bytes(MEGABYTE))
+    assert store._get("0000", 5, 9, MEGABYTE) == bytes(4)  # a use, which its time now says
+    store._put("3333", bytes(MEGABYTE))
     assert blocks(tmp_path) == ["0000.block", "2222.block", "3333.block"]
-    assert store.get("1111", 0, 1, MEGABYTE) is None
+    assert store._get("1111", 0, 1, MEGABYTE) is None
 
 
 def test_changed_files_have_other_blocks(server, tmp_path, folder):
@@ -176,7 +176,7 @@ def test_processes_share_a_folder_and_may_be_killed(folder, server, tmp_path):
 
 def test_files_without_a_writer_are_removed(tmp_path):
     store = Cache(tmp_path, max_bytes=3 * MEGABYTE)
-    store.put("0000", bytes(MEGABYTE))
+    store._put("0000", bytes(MEGABYTE))
     left = tmp_path / "00" / ".0000.block.1-0.tmp"
     left.write_bytes(bytes(MEGABYTE))
     os.utime(left, (1000, 1000))
