@@ -35,6 +35,7 @@ namespace varlen::bindings {
   ROOM(lstm)               \
   ROOM(mask)               \
   ROOM(maxout)             \
+  ROOM(mix)                \
   ROOM(outputs)            \
   ROOM(pack)               \
   ROOM(pack_rows)          \

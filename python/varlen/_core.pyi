@@ -605,6 +605,15 @@ def merge_windows(
     mean: bool,
     max_bytes: int | None = None,
 ) -> NDArray[Any]: ...
+def mix_order(
+    offsets: ArrayLike,
+    weights: ArrayLike,
+    begins: ArrayLike,
+    sizes: ArrayLike | None = None,
+    goals: ArrayLike | None = None,
+    chances: ArrayLike | None = None,
+    drops: bool = False,
+) -> tuple[NDArray[int64], int]: ...
 def nest_difference(
     levels: Sequence[Level], letters: Sequence[Level | int]
 ) -> tuple[int, int, int] | None: ...
