@@ -12,6 +12,7 @@ import numpy as np
 from varlen.arguments import MOST_THREADS, as_bool, as_few, as_int, as_shuffle
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
+from varlen.data.batch_list import BatchList
 from varlen.data.buffers import Buffers
 from varlen.data.devices import usable_device
 from varlen.data.devices.loader import prefetch_to
@@ -109,7 +110,7 @@ class Epoch(Generic[ArrayT]):
             )  # fmt: skip
             batches.set_epoch(epoch or 0)
         self._is_drawn = batch_size is not None and shuffle and not isinstance(seed, int)
-        self._batches: Any = batches
+        self._batches: Any = BatchList(batches) if isinstance(batches, (list, tuple)) else batches
         self._is_used_up = False  # of an iterator, which gives its batches once
         self._data_identity: dict[str, Any] | None = None  # what a state says of the data
         # Of the last pass: the epoch of its sampler, and how many of its batches the loop has had.
@@ -158,7 +159,7 @@ class Epoch(Generic[ArrayT]):
         ValueError
             Rows or windows are drawn without an int as seed.
         TypeError
-            `batches` is not a sampler of this module.
+            `batches` is neither a sampler of this module nor a list.
 
         Examples
         --------
@@ -222,7 +223,8 @@ class Epoch(Generic[ArrayT]):
         if not isinstance(self._batches, Sampler):
             kind = type(self._batches).__name__
             raise type_error(
-                "batches", f"expected a sampler of varlen.data, because a {kind} has no state to resume from"
+                "batches",
+                f"expected a sampler of varlen.data or a list, because a {kind} has no state to resume from",
             )
         if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
             raise value_error(

@@ -201,7 +201,7 @@ class IterableDataset(Epoch[ArrayT]):
         ValueError
             There are fewer batches than that, or an earlier state had more.
         TypeError
-            `batches` is not a sampler of this module.
+            `batches` is neither a sampler of this module nor a list.
 
         Examples
         --------

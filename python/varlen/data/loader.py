@@ -223,7 +223,7 @@ class Loader(Epoch[ArrayT]):
         ValueError
             Rows or windows are random, and the seed is not an int.
         TypeError
-            `batches` is not a sampler of this module.
+            `batches` is neither a sampler of this module nor a list.
 
         Examples
         --------

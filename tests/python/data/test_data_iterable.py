@@ -313,7 +313,11 @@ def test_it_is_an_iterable_dataset_of_torch():
         ),
         (lambda: IterableDataset(DS, 2, prefetch=2), TypeError, "prefetch"),
         (lambda: IterableDataset(DS, 2, seed=None), TypeError, "seed: expected an int"),
-        (lambda: IterableDataset(DS, batches=[[0]]).state_dict(), TypeError, "a list has no state"),
+        (
+            lambda: IterableDataset(DS, batches=iter([[0]])).state_dict(),
+            TypeError,
+            "a list_iterator has no state",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, text):

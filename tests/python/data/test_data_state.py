@@ -280,11 +280,56 @@ def test_an_epoch_that_cannot_be_drawn_again_has_no_state(ds):
     ):
         with pytest.raises(ValueError, match=r"seed: a Generator cannot repeat its draws, .*; pass an int"):
             ds.epoch(4, **how).state_dict()
-    with pytest.raises(TypeError, match="a list has no state"):
-        ds.epoch(batches=[[0, 1]]).state_dict()
+    with pytest.raises(TypeError, match="a list_iterator has no state"):
+        ds.epoch(batches=iter([[0, 1]])).state_dict()
     state = ds.epoch(4, shuffle=True, seed=1).state_dict()
     with pytest.raises(ValueError, match="state: was saved for other data or options: seed 1, here 2"):
         ds.epoch(4, shuffle=True, seed=2).load_state_dict(state)
+
+
+@pytest.mark.parametrize("door", ["Loader", "epoch", "IterableDataset"])
+def test_a_list_of_batches_goes_on_at_every_point(ds, door):
+    given = [
+        [0, 1],
+        (2, 3, 4),
+        np.array([5]),
+        slice(6, 9),
+        np.arange(60) > 56,
+        vl.data.records.RowNumbers([9], 4),
+    ]
+    options = {"max_len": 2, "window": "random", "seed": 3}
+
+    def make(batches=given):
+        if door == "epoch":
+            return ds.epoch(batches=batches, **options)
+        if door == "IterableDataset":
+            pytest.importorskip("torch")
+        return getattr(vl.data, door)(ds, batches=batches, **options)
+
+    whole = copied(make())
+    assert [batch["id"].tolist() for batch in whole[:3]] == [[0, 1], [2, 3, 4], [5]]
+    assert len(make()) == len(whole) == 6
+    for count in range(7):
+        begun, again = make(), make([list(rows) if isinstance(rows, tuple) else rows for rows in given])
+        batches = iter(begun)
+        first = copied([next(batches) for _ in range(count)])
+        again.load_state_dict(json.loads(json.dumps(begun.state_dict())))
+        same(first + copied(again), whole)
+    other = make([[0, 2], *given[1:]])
+    with pytest.raises(ValueError, match="state: was saved for other data or options: rows"):
+        other.load_state_dict(make().state_dict())
+    with pytest.raises(ValueError, match="batches 6, here 1"):
+        make(given[:1]).load_state_dict(make().state_dict())
+
+
+def test_a_list_of_batches_has_other_windows_in_each_epoch(ds):
+    loader = vl.data.Loader(ds, batches=[[i] for i in range(60)], max_len=1, window="random", seed=3)
+    assert repr(loader) == "Loader(list(60 batches), 2 made ahead)"
+    first, second = copied(loader), copied(loader)
+    assert [batch["id"].tolist() for batch in first] == [batch["id"].tolist() for batch in second]
+    assert any((a["x"] != b["x"]).any() for a, b in zip(first, second, strict=True))
+    loader.set_epoch(0)
+    same(copied(loader), first)
 
 
 @pytest.mark.parametrize("before", [0, 2])
