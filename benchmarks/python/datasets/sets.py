@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...harness import Case, row
+from ...harness import US, Case, row, spread
 from . import mimic
 
 _BATCH = 64
@@ -126,6 +126,111 @@ def _(case: Case) -> None:
             Mapped(), batch_sampler=batches, collate_fn=lambda rows: _pad(*map(list, zip(*rows, strict=True)))
         )
         return lambda: _last(loader)
+
+
+@row(
+    "sets.mix",
+    "epoch over a mix of 4 sets, 12,800 sequences of 50 to 400, a row of each in turn, batches of 64",
+)
+def _(case: Case) -> None:
+    data = _lists(case.size(12_800, 640), 64)
+    count = len(data.offsets) - 1
+    parts = np.arange(count).reshape(4, -1)
+    order = parts.T.ravel()
+    batches = [order[at : at + _BATCH] for at in range(0, count, _BATCH)]
+
+    def cut(array: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
+        return [array[data.offsets[i] : data.offsets[i + 1]] for i in rows]
+
+    def own(batch: Any) -> dict[str, Any]:
+        return {name: batch[name] for name in ("dim1/mask", "code", "time")}
+
+    case.reference = _pad(cut(data.codes, batches[-1]), cut(data.times, batches[-1]))
+    case.goal(
+        "<= 5 us a batch more than one set",
+        5.0,
+        lambda t: spread(
+            (mix - one) / len(batches) / US
+            for mix, one in zip(t["varlen"], t["varlen, one set"], strict=False)
+        ),
+        "us",
+    )
+
+    def sets() -> list[Any]:
+        import varlen
+
+        opened = varlen.open(data.file)
+        folder = mimic.folder() / f"mix-{count}"
+        folder.mkdir(exist_ok=True)
+        files = [folder / f"{i}.nrt" for i in range(4)]
+        for file, rows in zip(files, parts, strict=True):
+            if not file.exists():
+                opened.select(rows).save(file)
+        return [varlen.open(file) for file in files]
+
+    @case.contender("varlen", show=own)
+    def _() -> Any:
+        import varlen
+
+        how: dict[str, Any] = {"until": "all", "batch_size": _BATCH, "shuffle": False}
+        named = dict(zip("abcd", sets(), strict=True))
+        mix = varlen.data.Mix(named, weights=dict.fromkeys(named, 1), **how)
+
+        def epoch() -> Any:
+            mix._epoch_batches = None  # as for an epoch of its own
+            return _last(mix.dataset.epoch(batches=mix))
+
+        return epoch
+
+    @case.contender("varlen, one set", show=own)
+    def _() -> Any:
+        first, *others = sets()
+        joined = first.concat(*others)
+        return lambda: _last(joined.epoch(batches=batches))
+
+    @case.contender("interleave_datasets and a collate", needs="datasets")
+    def _() -> Any:
+        import datasets
+
+        held = [
+            datasets.Dataset.from_dict({"code": cut(data.codes, rows), "time": cut(data.times, rows)})
+            for rows in parts
+        ]
+        mixed = datasets.interleave_datasets(held).with_format("numpy")
+
+        def epoch() -> Any:
+            for at in range(0, count, _BATCH):
+                some = mixed[at : at + _BATCH]
+                last = _pad(list(some["code"]), list(some["time"]))
+            return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
+
+        return epoch
+
+    @case.contender("memmaps by hand")
+    def _() -> Any:
+        held = []
+        for name, array in (("codes", data.codes), ("times", data.times)):
+            path = data.file.with_suffix(f".{name}")
+            array.tofile(path)
+            held.append(np.memmap(path, array.dtype, "r"))
+        codes, times = held
+
+        def epoch() -> Any:
+            begins = [0, 0, 0, 0]
+            rows: list[int] = []
+            for n in range(count):
+                source = n % 4
+                rows.append(int(parts[source, begins[source]]))
+                begins[source] += 1
+                if len(rows) == _BATCH or n == count - 1:
+                    last = _pad(
+                        [codes[data.offsets[i] : data.offsets[i + 1]] for i in rows],
+                        [times[data.offsets[i] : data.offsets[i + 1]] for i in rows],
+                    )
+                    rows = []
+            return last
+
+        return epoch
 
 
 @row("sets.filter", "filter of 1 M rows by length, from their bounds on")

@@ -18,12 +18,14 @@ from varlen.data.loader import Loader
 from varlen.data.loops.check import check_loop
 from varlen.data.loops.report import LoopFinding, LoopReport
 from varlen.data.loops.trial import Loop
+from varlen.data.mix import Mix
 from varlen.data.packing import pack
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
 from varlen.data.sampler import Sampler
 from varlen.data.samplers import BatchSampler, LengthBuckets, TokenBudget
 from varlen.data.sources.files import open
+from varlen.data.weighted_sampler import WeightedSampler
 
 __all__ = [
     "Batch",
@@ -41,12 +43,14 @@ __all__ = [
     "Loop",
     "LoopFinding",
     "LoopReport",
+    "Mix",
     "Prefetcher",
     "Records",
     "Sampler",
     "StagedBatch",
     "StagedCollator",
     "TokenBudget",
+    "WeightedSampler",
     "attention_mask",
     "check_loop",
     "collate",

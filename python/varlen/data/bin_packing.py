@@ -146,25 +146,10 @@ class BinPacking(Sampler):
         account.set_result(len(np.unique(rows)), {"tokens": int(self.lengths[self._rows].sum())})
         return account
 
-    def padding_share(self) -> float:
-        """The share of tokens in this epoch's bins that hold no data.
-
-        Returns
-        -------
-        float
-            From 0, if all bins are full, to 1.
-
-        Examples
-        --------
-        >>> BinPacking([5, 2, 3, 4, 6], 10).padding_share()
-        0.0
-        """
-        batches: list[Any] = [batch for batch in self._batches() if len(batch)]
-        if not batches:
-            return 0.0
-        bins: int = sum(batch.count for batch in batches)
-        tokens = int(self.lengths[np.concatenate(batches)].sum())
-        return 1.0 - tokens / float(self.size * bins)
+    def _sizes(self, batches: list[Any], padded: bool) -> Ints:
+        if not padded:
+            return super()._sizes(batches, padded)
+        return np.array([self.size * batch.count for batch in batches], np.int64)
 
     @property
     def _counts_padding(self) -> bool:

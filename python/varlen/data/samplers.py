@@ -63,9 +63,9 @@ class BatchSampler(Sampler):
         **order: Unpack[OrderKeywords],
     ) -> None:
         check_names(order, OrderKeywords, type(self).__init__)
-        super().__init__(_lengths_or_ones(lengths), shuffle=shuffle, **order)
+        super().__init__(length_of_rows(lengths), shuffle=shuffle, **order)
         self.batch_size = as_int(batch_size, "batch_size", 1)
-        self._has_lengths = not _is_count(lengths)
+        self._has_lengths = not is_count(lengths)
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         n, size = len(self.lengths), self.batch_size
@@ -74,13 +74,13 @@ class BatchSampler(Sampler):
         return [order[begin : begin + size] for begin in range(0, stop, size)]
 
 
-def _is_count(lengths: object) -> bool:
+def is_count(lengths: object) -> bool:
     return isinstance(lengths, (int, np.integer)) and not isinstance(lengths, bool)
 
 
-def _lengths_or_ones(lengths: Any) -> Any:
+def length_of_rows(lengths: Any) -> Any:
     """Lengths, all 1 where only the number of rows is known."""
-    if _is_count(lengths):
+    if is_count(lengths):
         return np.ones(as_int(lengths, "lengths", maximum=2**40), np.int64)
     return np.ones(len(lengths), np.int64) if getattr(lengths, "depth", 1) == 0 else lengths
 

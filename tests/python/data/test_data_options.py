@@ -43,12 +43,22 @@ def test_signatures_show_every_option_with_its_default():
 
 
 def test_samplers_and_loaders_show_and_take_the_keywords_of_order():
-    for made in (BatchSampler, LengthBuckets, TokenBudget, BinPacking, Loader, data.IterableDataset):
+    for made in (
+        BatchSampler,
+        LengthBuckets,
+        TokenBudget,
+        BinPacking,
+        data.Mix,
+        Loader,
+        data.IterableDataset,
+    ):
         shown = inspect.signature(made).parameters
         assert {name: shown[name].default for name in ORDER} == ORDER, made
         assert shown["shuffle"].annotation == "bool"
     assert set(ORDER) == set(OrderKeywords.__annotations__)
-    for made in (BatchSampler, LengthBuckets, TokenBudget, BinPacking):
+    shown = inspect.signature(data.WeightedSampler).parameters
+    assert {name: shown[name].default for name in ORDER} == ORDER
+    for made in (BatchSampler, LengthBuckets, TokenBudget, BinPacking, data.WeightedSampler):
         with pytest.raises(TypeError, match="there is no option 'sed'; did you mean 'seed'"):
             made([3, 1], 2, sed=1)
 

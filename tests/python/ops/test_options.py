@@ -147,6 +147,8 @@ LOOPS = {
     "LengthBuckets": (vl.data.LengthBuckets, {"lengths": [1, 2, 3], "batch_size": 2}),
     "BatchSampler": (vl.data.BatchSampler, {"lengths": [1, 2, 3], "batch_size": 2}),
     "BinPacking": (vl.data.BinPacking, {"lengths": [1, 2, 3], "size": 4}),
+    "WeightedSampler": (vl.data.WeightedSampler, {"lengths": [1, 2, 3], "batch_size": 2}),
+    "Mix": (vl.data.Mix, {"sources": {"a": DATASET}, "batch_size": 2}),
 }
 
 

@@ -210,30 +210,33 @@ class MemorySource:
         return wider
 
 
-def joined_columns(parts: Sequence[Mapping[str, ColumnLike]]) -> dict[str, Column]:
+def joined_columns(
+    parts: Sequence[Mapping[str, ColumnLike]], labels: Sequence[str] = ()
+) -> dict[str, Column]:
     """The columns of parts that go together, each with the dtype and the words that hold those of all.
 
     Raises ValueError, which names the part and the key that does not fit.
     """
     fields: dict[str, Column] = {}
-    for part, columns in enumerate(parts):
+    for i, columns in enumerate(parts):
+        part = labels[i] if labels else f"part {i}"
         for name, column in columns.items():
             entry = Column(column.dim, column.dtype, column.trailing, column.vocabulary)
-            first = fields.setdefault(name, entry) if part == 0 else fields.get(name)
+            first = fields.setdefault(name, entry) if i == 0 else fields.get(name)
             if first is None:
-                raise value_error("", f"part {part}: has a key {name!r}, which other parts lack")
+                raise value_error("", f"{part}: has a key {name!r}, which other parts lack")
             if (entry.dim, entry.trailing) != (first.dim, first.trailing):
                 raise value_error(
                     "",
-                    f"part {part}: {name!r} lies at dim {entry.dim} with rows of {entry.trailing}, in other "
+                    f"{part}: {name!r} lies at dim {entry.dim} with rows of {entry.trailing}, in other "
                     f"parts at dim {first.dim} with rows of {first.trailing}",
                 )
             dtype = common_dtype(first.dtype, entry.dtype)
             if dtype is None:
-                raise value_error("", f"part {part}: {name!r} is {entry.dtype}, in other parts {first.dtype}")
+                raise value_error("", f"{part}: {name!r} is {entry.dtype}, in other parts {first.dtype}")
             fields[name] = replace(first, dtype=dtype, vocabulary=_longer_words(part, name, first, entry))
         for name in sorted(fields.keys() - set(columns)):
-            raise value_error("", f"part {part}: has no key {name!r}, which other parts have")
+            raise value_error("", f"{part}: has no key {name!r}, which other parts have")
     return fields
 
 
@@ -264,7 +267,7 @@ def cut_windows(joint: _core.Joint, starts: Any, ends: Any) -> _core.Joint:
     return _core.Joint(joint.names, joint.dims, values, levels, len(joint), joint.meta)
 
 
-def _longer_words(part: int, name: str, first: Column, entry: Column) -> tuple[str, ...] | None:
+def _longer_words(part: str, name: str, first: Column, entry: Column) -> tuple[str, ...] | None:
     """The longer vocabulary of two parts. One has to begin with the other: an id means one word."""
     a, b = first.vocabulary, entry.vocabulary
     if a is b:
@@ -272,7 +275,7 @@ def _longer_words(part: int, name: str, first: Column, entry: Column) -> tuple[s
     if a is None or b is None or a[: len(b)] != b[: len(a)]:
         raise value_error(
             "",
-            f"part {part}: {name!r} has another vocabulary than the parts before; "
+            f"{part}: {name!r} has another vocabulary than the parts before; "
             "JointNestedRaggedTensorDict.concatenate gives them one",
         )
     return max(a, b, key=len)
