@@ -11,15 +11,17 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import functools
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from varlen.arguments import as_int, as_path
 from varlen.errors import value_error
 from varlen.io import atomic
 from varlen.io.stores import Store
-from varlen.io.urls import State
+from varlen.io.urls import Place, State
 
 __all__ = ["Cache"]
 
@@ -239,57 +241,87 @@ class CacheStore:
         self.head, self.state = store.head, store.state
         self.content, self.files = store.content, store.files
 
-    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, from blocks in the cache, which are fetched first where they are not there."""
-        places = list(zip(begins, ends, strict=True))
-        needs: dict[int, tuple[int, int]] = {}  # of each block, from where to where
-        for begin, end in places:
-            for number in range(begin // BLOCK, (end - 1) // BLOCK + 1):
-                first, last = max(begin, number * BLOCK), min(end, (number + 1) * BLOCK)
-                old = needs.get(number, (first, last))
-                needs[number] = min(first, old[0]), max(last, old[1])
-        import hashlib  # only here, as it takes milliseconds
+    @property
+    def group(self) -> Hashable:
+        """That of the store behind the cache."""
+        return "cache", self._cache.path, self._store.group
 
-        digest = hashlib.sha256(f"{url}\n{state.size}\n{state.mark}".encode()).hexdigest()[:32]
-        pieces: dict[int, tuple[int, bytes]] = {}  # of each block, where its bytes begin in the file
-        for number, (first, last) in needs.items():
-            start = number * BLOCK
-            length = min(BLOCK, state.size - start)
-            part = self._cache._get(f"{digest}-{number}", first - start, last - start, length)
+    def ranges(self, places: Sequence[Place]) -> list[bytes]:
+        """Ranges of files, from blocks in the cache, which are fetched first where they are not there."""
+        needs: dict[_Block, tuple[int, int]] = {}  # of each block, from where to where
+        for place in places:
+            for block, first, last in _blocks(place):
+                old = needs.get(block, (first, last))
+                needs[block] = min(first, old[0]), max(last, old[1])
+        pieces: dict[_Block, tuple[int, bytes]] = {}  # of each block, where its bytes begin in the file
+        for block, (first, last) in needs.items():
+            start = block.number * BLOCK
+            length = min(BLOCK, block.state.size - start)
+            part = self._cache._get(_name(block), first - start, last - start, length)
             if part is not None:
-                pieces[number] = first, part
-        for number, block in self._fetch(url, state, sorted(needs.keys() - pieces.keys())):
-            self._cache._put(f"{digest}-{number}", block)
-            pieces[number] = number * BLOCK, block
-        return [b"".join(_cut(pieces, begin, end)) for begin, end in places]
+                pieces[block] = first, part
+        for block, data in self._fetch(sorted(needs.keys() - pieces.keys())):
+            self._cache._put(_name(block), data)
+            pieces[block] = block.number * BLOCK, data
+        return [
+            b"".join(pieces[block][1][first - pieces[block][0] : last - pieces[block][0]]
+                     for block, first, last in _blocks(place))
+            for place in places
+        ]  # fmt: skip
 
     def check(self, states: Mapping[str, State]) -> None:
         """Nothing to do: blocks belong to a state, and are looked at before they are kept."""
 
-    def _fetch(self, url: str, state: State, numbers: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        runs: list[list[int]] = []
-        for number in numbers:
-            if runs and number == runs[-1][-1] + 1 and len(runs[-1]) < _RUN:
-                runs[-1].append(number)
+    def _fetch(self, blocks: Sequence[_Block]) -> Iterator[tuple[_Block, bytes]]:
+        runs: list[list[_Block]] = []
+        for block in blocks:
+            if runs and block == runs[-1][-1].next and len(runs[-1]) < _RUN:
+                runs[-1].append(block)
             else:
-                runs.append([number])
+                runs.append([block])
         if not runs:
             return
-        begins = [run[0] * BLOCK for run in runs]
-        ends = [min((run[-1] + 1) * BLOCK, state.size) for run in runs]
-        bodies = self._store.ranges(url, state, begins, ends)
-        self._store.check({url: state})
+        places = [
+            Place(run[0].url, run[0].state, run[0].number * BLOCK,
+                  min((run[-1].number + 1) * BLOCK, run[0].state.size))
+            for run in runs
+        ]  # fmt: skip
+        bodies = self._store.ranges(places)
+        self._store.check({place.url: place.state for place in places})
         for run, body in zip(runs, bodies, strict=True):
-            for i, number in enumerate(run):
-                yield number, body[i * BLOCK : (i + 1) * BLOCK]
+            for i, block in enumerate(run):
+                yield block, body[i * BLOCK : (i + 1) * BLOCK]
 
 
-def _cut(pieces: Mapping[int, tuple[int, bytes]], begin: int, end: int) -> Iterator[bytes]:
-    """The bytes `[begin, end)` of a file, from pieces of its blocks."""
-    for number in range(begin // BLOCK, (end - 1) // BLOCK + 1):
-        first, part = pieces[number]
-        start, stop = max(begin, number * BLOCK), min(end, (number + 1) * BLOCK)
-        yield part[start - first : stop - first]
+class _Block(NamedTuple):
+    """A block of a file in a state."""
+
+    url: str
+    state: State
+    number: int
+
+    @property
+    def next(self) -> _Block:
+        return self._replace(number=self.number + 1)
+
+
+def _blocks(place: Place) -> Iterator[tuple[_Block, int, int]]:
+    """The blocks of a range, and the bytes of the file that it has of each."""
+    for number in range(place.begin // BLOCK, (place.end - 1) // BLOCK + 1):
+        start = number * BLOCK
+        yield _Block(place.url, place.state, number), max(place.begin, start), min(place.end, start + BLOCK)
+
+
+def _name(block: _Block) -> str:
+    """The name of a block in the cache."""
+    return f"{_digest(block.url, block.state)}-{block.number}"
+
+
+@functools.lru_cache(1024)
+def _digest(url: str, state: State) -> str:
+    import hashlib  # only here, as it takes milliseconds
+
+    return hashlib.sha256(f"{url}\n{state.size}\n{state.mark}".encode()).hexdigest()[:32]
 
 
 def _seal(data: bytes) -> bytes:

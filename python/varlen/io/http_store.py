@@ -17,8 +17,8 @@ from typing import Any
 
 from varlen.errors import error_of, type_error
 from varlen.io.errors import stale_error
-from varlen.io.urls import State, stale
-from varlen.io.waits import ask_all
+from varlen.io.urls import Place, State, stale
+from varlen.io.waits import MOST_AT_ONCE, ask_all
 
 __all__ = []
 
@@ -67,9 +67,11 @@ class HttpStore:
         """The state of the file now."""
         return self.head(url, 1)[1]
 
-    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, several at once."""
-        return ask_all(lambda place: self._get(url, *place, state)[0], zip(begins, ends, strict=True))
+    group = "http"
+
+    def ranges(self, places: Sequence[Place]) -> list[bytes]:
+        """Ranges of files, several at once."""
+        return ask_all(lambda place: self._get(place.url, place.begin, place.end, place.state)[0], places)
 
     def check(self, states: Mapping[str, State]) -> None:
         """Nothing to do: each read sees a change."""
@@ -193,7 +195,7 @@ def _pool(url: str, proxy: str | None) -> tuple[Any, Any]:
         raise error_of(ModuleNotFoundError, "", f"{url}: HTTP needs urllib3", "pip install urllib3") from None
     with _lock:
         if proxy not in _pools:
-            how: dict[str, Any] = {"num_pools": 16, "maxsize": 64}
+            how: dict[str, Any] = {"num_pools": 16, "maxsize": MOST_AT_ONCE}
             _pools[proxy] = (
                 urllib3.ProxyManager(proxy, **how) if proxy is not None else urllib3.PoolManager(**how)
             )

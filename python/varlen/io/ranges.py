@@ -5,8 +5,8 @@ A part of the second layer of reading, beside `file.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +24,8 @@ __all__ = ["as_window", "clip_windows"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+_T = TypeVar("_T")
+Steps: TypeAlias = Generator[tuple[Ints, Ints], Array, _T]
 
 
 def read_rows(
@@ -32,41 +34,53 @@ def read_rows(
     starts: Ints | None = None,
     ends: Ints | None = None,
     keys: Sequence[str] | None = None,
-    reader: Any = None,
 ) -> _core.Joint:
     """The rows, in the given order, as new columns; of each row only `[starts, ends)` of its first level.
 
     It opens the file once, reads the ends of each level once, and then the values of all keys at once.
-    Windows clip as slices do. A file that was replaced raises StaleFileError. A `reader` stays open.
+    Windows clip as slices do. A file that was replaced raises StaleFileError.
     """
+    steps = steps_of_rows(file, rows, starts, ends, keys)
+    reader = file.reader()
+    try:
+        ranges = next(steps)
+        while True:
+            ranges = steps.send(reader.read(*ranges))
+    except StopIteration as stop:
+        result: _core.Joint = stop.value
+        return result
+    finally:
+        reader.close()
+
+
+def steps_of_rows(
+    file: File,
+    rows: Ints,
+    starts: Ints | None = None,
+    ends: Ints | None = None,
+    keys: Sequence[str] | None = None,
+) -> Steps[_core.Joint]:
+    """The same step by step: it yields ranges of the data, and is sent their bytes, end to end."""
     own_keys = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
     dims = [file.fields[name].dim for name in own_keys]
     depth = file.depth if keys is None else max(dims, default=0)
     if depth == 0 and not (starts is None and ends is None):
         raise value_error("", "starts, ends: rows without a level have no windows")
-    own = reader is None
-    reader = file.reader() if own else reader
-    try:
-        begins, stops = rows, rows + 1
-        levels: list[_core.Level] = []
-        spans = [(begins, stops)]
-        for number in range(1, depth + 1):
-            lengths, begins, stops = _descend(file, reader, number, begins, stops)
-            if number == 1:
-                begins, stops = clip_windows(begins, stops, starts, ends)
-                lengths = stops - begins
-            levels.append(_core.Level.from_lengths(lengths))
-            spans.append((begins, stops))
-        values = _read_values(file, reader, own_keys, spans)
-    finally:
-        if own:
-            reader.close()
+    begins, stops = rows, rows + 1
+    levels: list[_core.Level] = []
+    spans = [(begins, stops)]
+    for number in range(1, depth + 1):
+        lengths, begins, stops = yield from _descend(file, number, begins, stops)
+        if number == 1:
+            begins, stops = clip_windows(begins, stops, starts, ends)
+            lengths = stops - begins
+        levels.append(_core.Level.from_lengths(lengths))
+        spans.append((begins, stops))
+    values = yield from _read_values(file, own_keys, spans)
     return _core.Joint(own_keys, dims, values, levels, len(rows))
 
 
-def _read_values(
-    file: File, reader: _core.FileReader, names: Sequence[str], spans: Sequence[tuple[Ints, Ints]]
-) -> list[Array]:
+def _read_values(file: File, names: Sequence[str], spans: Sequence[tuple[Ints, Ints]]) -> Steps[list[Array]]:
     """The values of keys under the spans of their dims, by one read: a server gets all its ranges at once."""
     entries = [file.entry(name) for name in names]
     places = [
@@ -77,7 +91,7 @@ def _read_values(
         return []
     begins = [first_byte + spans[field.dim][0] * width for field, _, first_byte, width in places]
     stops = [first_byte + spans[field.dim][1] * width for field, _, first_byte, width in places]
-    raw = reader.read(np.concatenate(begins), np.concatenate(stops))
+    raw = yield np.concatenate(begins), np.concatenate(stops)
     out, offset = [], 0
     for field, dtype, _, width in places:
         first, last = spans[field.dim]
@@ -115,14 +129,12 @@ def _byte_range(file: File, index: int) -> tuple[int, int]:
     return begin, width
 
 
-def _descend(
-    file: File, reader: _core.FileReader, number: int, begins: Ints, stops: Ints
-) -> tuple[Ints, Ints, Ints]:
+def _descend(file: File, number: int, begins: Ints, stops: Ints) -> Steps[tuple[Ints, Ints, Ints]]:
     """Lengths of the sequences [begins, stops) of a level, end to end, and the rows below each range."""
     has_rows = stops > begins
     first, last = begins[has_rows], stops[has_rows]
     sizes = last - first
-    ends = _ends(file, reader, number, first, last)
+    ends = yield from _ends(file, number, first, last)
     # Each range brings the end before its first sequence, 0 for the very first: lengths are differences.
     tail = np.cumsum(sizes + 1)
     head = tail - sizes - 1
@@ -147,18 +159,18 @@ def _descend(
     return lengths, next_begins, next_stops
 
 
-def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
+def _ends(file: File, number: int, first: Ints, last: Ints) -> Steps[Ints]:
     """For each range of sequences the end before it, then its own ends; all ranges in one array."""
     index = file.layout.bounds[number - 1]
     if file.is_remote:
-        all_ends = cast("RemoteFile", file).level_ends(number, reader)
+        all_ends = yield from cast("RemoteFile", file).level_ends(number)
         if all_ends is not None:
             return _cut_ends(all_ends, first, last)
     lead = first > 0
     if index >= 0:
         begin, width = _byte_range(file, index)
         tag = file.header.describe(index)[1]
-        raw = reader.read(begin + (first - lead) * width, begin + last * width)
+        raw = yield begin + (first - lead) * width, begin + last * width
         ends: Ints = raw.view(dtype_of(tag)).astype(np.int64, copy=False)
     else:  # lengths only: the level was added up when it was first asked for
         offsets = file.owned_level(number).offsets

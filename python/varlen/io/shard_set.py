@@ -24,7 +24,7 @@ from varlen.io.errors import name_only_file
 from varlen.io.file import File, open_file, refuse_left_behind
 from varlen.io.intent import Schema
 from varlen.io.layout import Identity
-from varlen.io.ranges import as_window, read_rows, wanted_ranges
+from varlen.io.ranges import as_window, read_rows, steps_of_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account
@@ -33,12 +33,15 @@ from varlen.io.waits import map_items
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
-    from varlen.io.remote import Ranges
+    from varlen.io.remote import RemoteFile
 
 
 __all__ = ["ShardSet", "open_shards"]
 
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+
+#: A shard, its rows, where their windows begin and end, and the keys.
+Want = tuple[int, Ints, Ints | None, Ints | None, Sequence[str] | None]
 
 _lock = threading.Lock()  # around what a file that is opened adds to the fields of a set
 
@@ -666,20 +669,12 @@ class ShardSet:
             return _core.Joint([], [], [], [], 0)
         uniques = np.unique(shards) if len(shards) else np.array([self._first])
 
-        readers: list[Ranges] = []  # of files behind URLs
-
-        def read(shard: int) -> _core.Joint:
+        wants: list[Want] = []
+        for shard in uniques.tolist():
             mine = np.flatnonzero(shards == shard)
-            cut = [None if w is None else w[mine] for w in windows]
-            return self._read_shard(shard, local[mine], cut[0], cut[1], keys, readers)
-
-        try:
-            parts = map_items(read, uniques.tolist(), self.waits)
-        finally:
-            if readers:
-                from varlen.io.remote import close_all
-
-                close_all(readers)
+            first, last = (None if w is None else w[mine] for w in windows)
+            wants.append((shard, local[mine], first, last, keys))
+        parts = self._read_remote(wants) if self.waits else [self._read_shard(*want) for want in wants]
         agreement = self._find_agreement()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
@@ -841,22 +836,32 @@ class ShardSet:
             file = File(path, self.mmap, identity)  # raises the error that says how it differs
         return file
 
+    def _read_remote(self, wants: Sequence[Want]) -> list[_core.Joint]:
+        """What `_read_shard` gives for each; files behind URLs are opened, and read, at the same time."""
+        from varlen.io.remote import read_together
+
+        files = map_items(self.file, [want[0] for want in wants])
+        far = [i for i, file in enumerate(files) if file.is_remote]
+        steps = []
+        for i in far:
+            _, rows, starts, ends, keys = wants[i]
+            steps.append(steps_of_rows(files[i], rows, starts, ends, self._keys if keys is None else keys))
+        results = read_together([cast("RemoteFile", files[i]) for i in far], steps)
+        joints = dict(zip(far, results, strict=True))
+        parts = []
+        for i, want in enumerate(wants):
+            if i in joints:
+                parts.append(widen(joints[i], self.wider(want[0]), want[1], files[i].path))
+            else:
+                parts.append(self._read_shard(*want))
+        return parts
+
     def _read_shard(
-        self,
-        shard: int,
-        rows: Ints,
-        starts: Ints | None,
-        ends: Ints | None,
-        keys: Sequence[str] | None,
-        readers: list[Ranges],
+        self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None, keys: Sequence[str] | None
     ) -> _core.Joint:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
-            reader = None
-            if file.is_remote:
-                reader = cast("Ranges", file.reader())
-                readers.append(reader)
-            result = read_rows(file, rows, starts, ends, self._keys if keys is None else keys, reader)
+            result = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
         else:
             file.guard()
             joint = self.joint(shard)

@@ -7,10 +7,10 @@ once. HTTP tells it with each range. fsspec does not, so `check` looks at the fi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
-from varlen.io.urls import State, is_http, is_pattern, stale
+from varlen.io.urls import Place, State, is_http, is_pattern, stale
 
 __all__ = []
 
@@ -26,8 +26,13 @@ class Store(Protocol):
         """The state of the file now."""
         ...
 
-    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, none of them empty. Call `check` before their bytes are used."""
+    @property
+    def group(self) -> Hashable:
+        """Stores of one group may be asked for each other's files, all at once."""
+        ...
+
+    def ranges(self, places: Sequence[Place]) -> list[bytes]:
+        """Ranges of files, none of them empty. Call `check` before their bytes are used."""
         ...
 
     def check(self, states: Mapping[str, State]) -> None:
@@ -90,7 +95,7 @@ class FsspecStore:
         state = self.state(url)
         if state.size == 0:
             return b"", state
-        return self.ranges(url, state, [0], [min(size, state.size)])[0], state
+        return self.ranges([Place(url, state, 0, min(size, state.size))])[0], state
 
     def state(self, url: str) -> State:
         """The state of the file now."""
@@ -104,11 +109,17 @@ class FsspecStore:
             raise IsADirectoryError(21, "Is a folder", url)
         return _state_of(info)
 
-    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
-        """Ranges of the file, as many at once as the file system takes."""
-        paths = [self._path(url)] * len(begins)
-        bodies = self._fs.cat_ranges(paths, list(begins), list(ends), on_error="return")
-        for begin, end, body in zip(begins, ends, bodies, strict=True):
+    @property
+    def group(self) -> Hashable:
+        """The file system: fsspec makes one of each for each thread."""
+        return type(self._fs), repr(self._fs.storage_options)
+
+    def ranges(self, places: Sequence[Place]) -> list[bytes]:
+        """Ranges of files, as many at once as the file system takes."""
+        paths = [self._path(place.url) for place in places]
+        begins, ends = [place.begin for place in places], [place.end for place in places]
+        bodies = self._fs.cat_ranges(paths, begins, ends, on_error="return")
+        for (url, state, begin, end), body in zip(places, bodies, strict=True):
             if isinstance(body, Exception) or len(body) != end - begin:
                 self.check({url: state})  # a read may fail because the file changed
             if isinstance(body, FileNotFoundError):

@@ -20,6 +20,15 @@ class State(NamedTuple):
     mark: str
 
 
+class Place(NamedTuple):
+    """A range of the bytes of a file in a state."""
+
+    url: str
+    state: State
+    begin: int
+    end: int
+
+
 def is_url(path: object) -> bool:
     """True for text with a scheme.
 

@@ -15,6 +15,7 @@ _Item = TypeVar("_Item")
 _T = TypeVar("_T")
 
 _AT_ONCE = 32
+MOST_AT_ONCE = 128  # requests: a batch of 50 rows of 20 shards has some 85, which go together
 
 _threads: list[Executor] = []  # of `ask_all`, kept for the next batch; at most one
 
@@ -52,7 +53,7 @@ def ask_all(function: Callable[[_Item], _T], items: Iterable[_Item]) -> list[_T]
     from concurrent.futures import ThreadPoolExecutor
 
     if not _threads:
-        _threads.append(ThreadPoolExecutor(_AT_ONCE, "varlen-ranges"))
+        _threads.append(ThreadPoolExecutor(MOST_AT_ONCE, "varlen-ranges"))
     return _results(_threads[0], function, item_list)
 
 

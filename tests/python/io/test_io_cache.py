@@ -16,7 +16,7 @@ import varlen.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen.io import Cache, cache
-from varlen.io.urls import State
+from varlen.io.urls import Place, State
 from varlen.testing.server import Answer, FileServer
 
 pytest.importorskip("urllib3")
@@ -235,8 +235,8 @@ class Bytes:
     def __init__(self, body):
         self.body, self.head, self.state, self.content, self.files = body, None, None, None, None
 
-    def ranges(self, url, state, begins, ends):
-        return [self.body[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    def ranges(self, places):
+        return [self.body[place.begin : place.end] for place in places]
 
     def check(self, states):
         pass
@@ -257,7 +257,6 @@ def test_ranges_are_those_of_the_file(tmp_path_factory, data):
         )
         store = cache.CacheStore(Bytes(body), bytes_store)
         for places in data.draw(st.lists(st.lists(ranges, min_size=1, max_size=5), max_size=5)):
-            begins, ends = zip(*places, strict=True)
-            parts = store.ranges("a", State(size, "1"), begins, ends)
+            parts = store.ranges([Place("a", State(size, "1"), begin, end) for begin, end in places])
             assert parts == [body[begin:end] for begin, end in places]
             assert stored(bytes_store.path) <= bytes_store.max_bytes
