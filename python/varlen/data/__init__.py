@@ -24,6 +24,7 @@ from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
 from varlen.data.sampler import Sampler
 from varlen.data.samplers import BatchSampler, LengthBuckets, TokenBudget
+from varlen.data.shard_sampler import ShardSampler
 from varlen.data.sources.files import open
 from varlen.data.weighted_sampler import WeightedSampler
 
@@ -47,6 +48,7 @@ __all__ = [
     "Prefetcher",
     "Records",
     "Sampler",
+    "ShardSampler",
     "StagedBatch",
     "StagedCollator",
     "TokenBudget",
