@@ -141,6 +141,8 @@ class Mix(Sampler):
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum([*map(len, datasets.values())])])
         user_pieces = None if weights is None else pieces_of(weights, [*datasets])
         self.dataset: Dataset = _join_datasets(datasets, source)
+        if self.unit == "tokens" and self.dataset.depth == 0:
+            raise value_error("unit", "these rows have one value a key, and no tokens", "pass another unit")
         super().__init__(length_of_rows(self.dataset), shuffle=shuffle, **order)
         self._batches_of = batches
         self._parts = [

@@ -398,6 +398,47 @@ def test_a_mix_of_mixes_is_a_mix():
     assert pickle.loads(pickle.dumps(outer)).state_dict() == outer.state_dict()
 
 
+def test_rows_without_levels_are_mixed():
+    sets = {
+        name: vl.data.Dataset(vl.JointNestedRaggedTensorDict({"age": list(range(begin, begin + count))}))
+        for name, begin, count in (("a", 0, 6), ("b", 50, 3))
+    }
+    mix = Mix(sets, batch_size=3, until="all", shuffle=False)
+    batches = [batch["age"].tolist() for batch in mix.dataset.epoch(batches=mix)]
+    assert batches == [[0, 50, 1], [2, 51, 3], [4, 52, 5]]
+    with pytest.raises(ValueError, match="unit: these rows have one value a key, and no tokens"):
+        Mix(sets, batch_size=3, unit="tokens")
+
+
+def test_the_check_of_loops_finds_nothing():
+    def make_loop(rank, ranks, workers):
+        mix = MIXES["rows"](until="all", uneven="empty", num_replicas=ranks, rank=rank)
+        return vl.data.Loader(mix.dataset, batches=mix)
+
+    rows = Mix(SETS, batch_size=4).dataset
+    report = vl.data.check_loop(make_loop, rows, rows="id", ranks=[1, 2], workers=[0])
+    assert report, str(report)
+
+
+@pytest.mark.filterwarnings("ignore:'set_vital' is deprecated")  # torchdata calls it
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_stateful_dataloader_goes_on(workers):
+    loaders = pytest.importorskip("torchdata.stateful_dataloader")
+
+    def make():
+        mix = MIXES["samplers"](until="longest", seed=1)
+        how = {"collate_fn": mix.dataset.collator(framework="torch"), "num_workers": workers}
+        return loaders.StatefulDataLoader(mix.dataset, batch_sampler=mix, **how)
+
+    whole, begun, again = ids(make()), make(), make()
+    batches = iter(begun)
+    first = ids(next(batches) for _ in range(3))
+    state = begun.state_dict()
+    del batches
+    again.load_state_dict(state)
+    assert first + ids(again) == whole
+
+
 def test_files_are_sources(tmp_path):
     parts = {}
     for name, ds in SETS.items():
