@@ -212,11 +212,9 @@ class Mix(Sampler):
 
     def _part_sizes(self) -> Ints:
         """The size of each source, as weights count it."""
-        sizes = []
-        for part in self._parts:
-            stream = _Stream(part, self, 0)
-            sizes.append(stream.passes[0].amount if self.unit != "rows" else len(part.dataset))
-        return np.array(sizes, np.int64)
+        if self.unit == "rows":
+            return np.array([len(part.dataset) for part in self._parts], np.int64)
+        return np.array([_Stream(part, self, 0).passes[0].amount for part in self._parts], np.int64)
 
     def _sampler_of(self, lengths: Ints) -> Sampler | None:
         """The sampler that puts rows of these lengths into batches."""
@@ -238,10 +236,15 @@ class Mix(Sampler):
         return {**super()._identity(), **counts}
 
     def _options(self) -> dict[str, Any]:
-        parts = {part.name: part.sampler._options() for part in self._parts if part.sampler is not None}
-        parts |= {"batches": self._inner_options}
-        own = {f"{name}: {key}": value for name, part in parts.items() for key, value in part.items()}
-        return {**super()._options(), **own}
+        options = {
+            **super()._options(),
+            **{f"{key} of mixed rows": x for key, x in self._inner_options.items()},
+        }
+        for part in self._parts:
+            if part.sampler is not None:
+                own = {**part.sampler._identity(), **part.sampler._options()}
+                options |= {f"{part.name}: {key}": value for key, value in own.items()}
+        return options
 
     # How batches are dealt.
 
@@ -396,7 +399,8 @@ class _Stream:
 
     def __init__(self, part: _Part, mix: Mix, entropy: int) -> None:
         self._part, self._mix = part, mix
-        self._seed = [entropy, part.begin, part.sampler.seed if part.sampler is not None else 0]
+        seed = part.sampler.seed if part.sampler is not None else 0
+        self._rng = np.random.default_rng([entropy, part.begin, seed])
         self.passes: list[_Pass] = []
         self.extend(1)
 
@@ -416,11 +420,10 @@ class _Stream:
     def extend(self, count: int) -> None:
         """Makes more passes."""
         for _ in range(count):
-            rng = np.random.default_rng([*self._seed, len(self.passes)])
-            self.passes.append(self._pass(rng))
+            self.passes.append(self._pass())
 
-    def _pass(self, rng: np.random.Generator) -> _Pass:
-        part, unit, is_mixed = self._part, self._mix.unit, self._mix._is_mixed
+    def _pass(self) -> _Pass:
+        part, unit, is_mixed, rng = self._part, self._mix.unit, self._mix._is_mixed, self._rng
         sampler = part.sampler
         batches = None if sampler is None else sampler._deal(rng)
         if batches is not None and not any(map(len, batches)):
