@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from varlen.errors import error_of, type_error
+from varlen.errors import type_error
 from varlen.io.errors import stale_error
 from varlen.io.urls import Place, State, stale
 from varlen.io.waits import MOST_AT_ONCE, ask_all
@@ -192,7 +192,8 @@ def _pool(url: str, proxy: str | None) -> tuple[Any, Any]:
     try:
         import urllib3
     except ImportError:
-        raise error_of(ModuleNotFoundError, "", f"{url}: HTTP needs urllib3", "pip install urllib3") from None
+        text = f"{url}: HTTP URLs need urllib3: pip install urllib3"
+        raise ModuleNotFoundError(text, name="urllib3") from None
     with _lock:
         if proxy not in _pools:
             how: dict[str, Any] = {"num_pools": 16, "maxsize": MOST_AT_ONCE}

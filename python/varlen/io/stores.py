@@ -77,9 +77,8 @@ class FsspecStore:
         try:
             import fsspec
         except ImportError:
-            raise ModuleNotFoundError(
-                f"{self._url}: URLs other than http need fsspec: pip install fsspec"
-            ) from None
+            text = f"{self._url}: URLs other than http need fsspec: pip install fsspec"
+            raise ModuleNotFoundError(text, name="fsspec") from None
         return fsspec.core.url_to_fs(self._url, **self._options)[0]
 
     @property

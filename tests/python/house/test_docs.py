@@ -19,7 +19,7 @@ import pytest
 import varlen
 
 # An example of these says nothing where they are not installed.
-OPTIONAL = {"awkward", "matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
+OPTIONAL = {"awkward", "fsspec", "matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch", "urllib3"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

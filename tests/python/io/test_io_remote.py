@@ -80,6 +80,7 @@ class Files:
 
 @pytest.fixture
 def files(monkeypatch):
+    pytest.importorskip("urllib3")
     monkeypatch.setattr(http_store, "_PAUSE", 0.001)
     monkeypatch.setattr(http_store, "_TIMEOUT", 5.0)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

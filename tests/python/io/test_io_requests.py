@@ -1,9 +1,12 @@
 """Requests for files behind URLs: as few as a batch needs, over few connections, and every fault told."""
 
 import itertools
+import multiprocessing
 import os
 import re
+import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -219,3 +222,44 @@ def test_file_systems_of_fsspec_are_looked_at_once_a_batch(folder, monkeypatch):
     system.pipe("/shards/part-00003.nrt", (folder / "part-00003.nrt").read_bytes()[::-1])
     with pytest.raises(varlen.io.StaleFileError, match=r"part-00003\.nrt: was changed"):
         dataset.batch(order[2])
+
+
+def test_forked_children_open_connections_of_their_own(folder, server):
+    dataset, local = varlen.open(server.url), varlen.open(folder)
+    dataset.batch(range(0, 300, 15))
+    own = {request.connection for request in server.requests}
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(False)
+    rows = range(2, 300, 15)
+    with warnings.catch_warnings(), server.count() as requests:
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = context.Process(target=lambda: sender.send(dataset.batch(rows)["x"]))
+        child.start()
+        sender.close()
+        try:
+            assert receiver.poll(30)
+            np.testing.assert_array_equal(receiver.recv(), local.batch(rows)["x"])
+        finally:
+            child.join(30)
+            receiver.close()
+    assert own.isdisjoint(request.connection for request in requests)
+    same(dataset.batch(rows), local.batch(rows))
+
+
+def test_http_without_urllib3_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "urllib3", None)
+    with pytest.raises(ModuleNotFoundError, match=r"http://host/a\.nrt: HTTP URLs need urllib3: pip install"):
+        varlen.open("http://host/a.nrt")
+
+
+def test_lists_of_urls_and_paths_are_read_together(folder, server):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".nrt"))
+    system.pipe("/shards/b.nrt", (folder / names[1]).read_bytes())
+    places = [f"{server.url}/{names[0]}", "memory://shards/b.nrt", *(str(folder / n) for n in names[2:])]
+    dataset, local = varlen.open(places), varlen.open(folder)
+    for rows in ([0, 70, 299, 51, 120], [60], [], range(0, 300, 9)):
+        same(dataset.batch(rows), local.batch(rows))
+        same(dataset.batch(rows, max_len=3), local.batch(rows, max_len=3))
