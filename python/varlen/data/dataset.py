@@ -440,8 +440,9 @@ class Dataset(DisplayMethods, ArrowTable):
         drop_last
             Drop the last batch if it has fewer than batch_size rows.
         prefetch
-            The batches to make ahead, in a thread. Their memory is reused once you drop them. With a `device`
-            the next batch is copied there while the loop works on the current one.
+            The batches to make ahead, in a thread; of rows behind URLs, in a thread each. Their memory is
+            reused once you drop them. With a `device` the next batch is copied there while the loop works on
+            the current one.
         progress
             Show a progress bar.
         **options

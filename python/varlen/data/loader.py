@@ -84,7 +84,8 @@ class Loader(Epoch[ArrayT]):
     prefetch
         The batches to make ahead, at least 1.
     threads
-        The batches to make at the same time, at most prefetch and 256.
+        The batches to make at the same time, at most prefetch and 256. Rows behind URLs are waited for: then
+        all `prefetch` batches are made at the same time, so that as many requests are under way.
     collate_fn
         The function that makes a batch from samples of other datasets; `varlen.data.collate` by default.
     progress

@@ -16,6 +16,9 @@ them are ignored; if it has none, the lengths are added up. A header may have up
 allows, and every byte is checked: a `FileFormatError` names the fault, the place and the file. Bounds are
 checked when they are read; `validate` checks them all.
 
+Files behind URLs are read by ranges (`remote.py`), from a server or a file system of fsspec (`stores.py`,
+`http_store.py`), or from blocks that a folder of this machine keeps (`cache.py`).
+
 Reading is three layers: bytes and header of one file (`layout.py`), rows of one file (`file.py`), rows of
 many shards (`shard_set.py`). Writing goes to a temporary file first (`atomic.py`): at once (`save.py`), or in
 pieces (`writer.py`, `shard_writer.py`).

@@ -119,9 +119,7 @@ def test_changed_files_have_other_blocks(server, tmp_path, folder):
         dataset.batch([199])
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:9] + b"?" + b[10:]]
-)
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[::-1]])
 def test_half_blocks_are_never_read(folder, server, tmp_path, damage):
     local = varlen.open(folder)
     varlen.open(server.url, cache=Cache(tmp_path, max_bytes=100 * MEGABYTE)).batch(range(0, 600, 20))
