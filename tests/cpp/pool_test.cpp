@@ -1,6 +1,7 @@
 #include "varlen/pool.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
@@ -28,6 +29,13 @@ constexpr std::int64_t sum_to(std::int64_t n) {
   return n * (n + 1) / 2;
 }
 
+// Until a flag is set, or for so long. Relaxed, so that nothing but the pool orders what threads write.
+void wait_for(const std::atomic<bool>& flag, std::chrono::microseconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (!flag.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
+  }
+}
+
 }  // namespace
 
 TEST(pool, runs_every_chunk_once) {
@@ -49,6 +57,29 @@ TEST(pool, serves_many_callers_at_once) {
   }
   for (auto& caller : callers) caller.join();
   CHECK_EQ(wrong.load(), 0);
+}
+
+TEST(pool, shows_a_caller_that_spins_what_its_helper_wrote) {
+  using std::chrono::microseconds;
+  varlen::set_num_threads(2);
+  const auto caller = std::this_thread::get_id();
+  for (int i = 0; i < 1000; ++i) {
+    std::atomic<bool> has_joined{false};
+    std::atomic<bool> is_over{false};
+    int written = -1;
+    varlen::parallel(2, [&](std::int64_t) {
+      if (std::this_thread::get_id() == caller) {
+        wait_for(has_joined, microseconds(200));
+        is_over.store(true, std::memory_order_relaxed);
+        return;
+      }
+      has_joined.store(true, std::memory_order_relaxed);
+      wait_for(is_over, microseconds(200));
+      wait_for(std::atomic<bool>{false}, microseconds(5));  // the caller is about to wait by then
+      written = i;
+    });
+    if (has_joined.load(std::memory_order_relaxed)) CHECK_EQ(written, i);
+  }
 }
 
 TEST(pool, may_be_called_from_a_chunk) {
