@@ -291,7 +291,7 @@ X = np.arange(8.0).reshape(4, 2)
         (lambda: ops.cumsum(X), TypeError, "lengths: required, because X is not a Ragged"),
         (lambda: ops.cumsum(X + 1j, [4]), TypeError, "X: expected bool, integers or floats, got complex128"),
         (lambda: ops.cumsum(X, [4], out=np.empty(4)), ValueError, r"out: needs float64\(4, 2\), got"),
-        (lambda: ops.cumsum(X, [4], out=X), ValueError, "out: "),
+        (lambda: ops.cumsum(X, [4], out=X), ValueError, "out: shares memory with an input"),
         (lambda: ops.cumsum(X.astype("i4"), [4], out=X.astype("i4")), ValueError, "out: needs int64"),
         (lambda: ops.cumsum(["a"], [1]), TypeError, "X: expected bool, integers or floats, got <U1"),
         (
@@ -319,6 +319,11 @@ X = np.arange(8.0).reshape(4, 2)
         ),
         (lambda: ops.backprop_cummax(X.astype(int), X.astype(int), [4]), TypeError, "dY: expected floats"),
         (lambda: _core.scan("median", X, Level([4])), ValueError, "op: there is none called 'median'"),
+        (
+            lambda: _core.scan("sum", X, Level([4]), False, False, X),
+            ValueError,
+            "out: shares memory with an input",
+        ),
         (lambda: _core.scan("sum", X, [4]), TypeError, "lengths: expected a Level, got list"),
     ],
 )
