@@ -8,6 +8,7 @@ take the Ragged for a sequence of rows or a rectangle, and compute something els
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +29,11 @@ from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
 from varlen.types import numpy_functions
 from varlen.types.indexing import add_axes
-from varlen.types.layers import LAYERS
+from varlen.types.layers import COUNTED, LAYERS
 from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from varlen.backends.values import Axes, SequencesLike
     from varlen.types.ragged import Ragged
 
@@ -72,10 +71,18 @@ _EACH_NUMBER = {
 # Functions of torch that work on the last axes of each row, and give a row for each.
 _ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot", "prelu")
 
-# Functions that were called before and take the values as they are, and how many axes a row must have: -1 for
-# those of the shape that comes next.
-_SHORT: dict[Callable[..., Any], int] = {}
-_NUMBERS = (bool, int, float)
+# Functions of torch that were called before, and how they take Raggeds: `on_values` of the core calls them
+# the next time without a look at their names.
+RULES: dict[Callable[..., Any], tuple[int, int, int]] = {}
+_MOST = 64  # the axes that a tensor has at most
+_RULE_OF = {
+    "linear": (1, 2, _MOST),
+    "layer_norm": (1, -1, _MOST),
+    "rms_norm": (1, -1, _MOST),
+    "embedding": (1, 1, _MOST),
+    "batch_norm": (1, 2, 2),
+    **{name: (count, 1, _MOST) for name, count in COUNTED.items()},
+}
 
 # Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
 _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
@@ -83,10 +90,6 @@ _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """The result of a function of torch that is called with a Ragged."""
-    if not tracing.is_tracing() and func in _SHORT:
-        result = _on_first(func, args, kwargs)
-        if result is not None:
-            return result
     full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
@@ -101,13 +104,12 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if operator in _EACH_NUMBER or name in _EACH_NUMBER:
         result = _on_values(func, args, kwargs)
         if name != "where" and not (isinstance(result, tuple) or tracing.is_tracing()):
-            _SHORT[func] = 0
+            RULES[func] = (0, 0, _MOST)
         return result
+    if name in _RULE_OF and not tracing.is_tracing():
+        RULES[func] = _RULE_OF[name]
     if name in _ON_ROWS:
-        result = _on_rows(func, name, args, kwargs)
-        if name in ("linear", "layer_norm") and not tracing.is_tracing():
-            _SHORT[func] = 1 if name == "linear" else -1
-        return result
+        return _on_rows(func, name, args, kwargs)
     if name in _ON_ROW_AXES and args:
         return _on_row_axis(func, name, args, kwargs)
     if name in ("cat", "concat", "concatenate", "stack"):
@@ -141,26 +143,6 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             f"torch.{name}", name, arguments.pop("input"), arguments.pop("dim", None), arguments
         )
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
-
-
-def _on_first(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """The result of a function that was computed before, if a Ragged comes first and no other operand.
-
-    None if it is another call, which goes the long way.
-    """
-    first, *rest = args or (None,)
-    if not isinstance(first, RaggedBase) or not is_tensor(first._values):
-        return None
-    axes, others = _SHORT[func], (*rest, *kwargs.values())
-    if axes < 0:
-        shape = rest[0] if rest else kwargs["normalized_shape"]
-        axes = 1 if isinstance(shape, int) else len(shape)
-    if axes:
-        if first._values.ndim <= axes or any(isinstance(x, RaggedBase) for x in others):
-            return None
-    elif not all(x is None or type(x) in _NUMBERS for x in others):
-        return None
-    return same_kind(first, func(first._values, *rest, **kwargs))
 
 
 def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

@@ -27,6 +27,8 @@ _LOSSES = {
 }  # fmt: skip
 # Losses of three containers; all others take two.
 _OF_THREE = ("triplet_margin_loss", "gaussian_nll_loss", "margin_ranking_loss", "cosine_embedding_loss")
+# How many Raggeds come first in losses that have no reduction of their own for batches.
+COUNTED = {name: 3 if name in _OF_THREE else 2 for name in _LOSSES - {"kl_div"}}
 
 
 class TimeMajor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, cast, o
 import numpy as np
 
 from varlen import tracing
-from varlen._core import RaggedBase, register
+from varlen._core import RaggedBase, on_values, register
 from varlen._hints import RAGGED, hint_names
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
@@ -548,6 +548,10 @@ class Ragged(
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not tracing.is_tracing():
+            result = on_values(functions.RULES, func, args, kwargs)
+            if result is not NotImplemented:
+                return result
         return functions.by_torch(func, args, kwargs or {})
 
     def tanh(self) -> Self:

@@ -12,6 +12,8 @@ from varlen import tracing
 
 torch = pytest.importorskip("torch")
 
+from torch.nn import functional as F  # noqa: E402
+
 PACKAGE = str(Path(vl.__file__).parent)
 VERBS = {
     "sum": lambda r: r.sum(),
@@ -105,3 +107,21 @@ def test_a_verb_that_reads_lengths_or_several_containers_runs_no_more_than_it_ne
     called = functions_run(lambda r: verb(r, values), vl.Ragged(values, LENGTHS))
     assert called, "nothing of varlen was seen"
     assert len(called) <= (followed if follows else plain), " > ".join(called)
+
+
+CLASSES = torch.zeros(6, dtype=torch.int64)
+LAYERS = {
+    "linear": lambda r: F.linear(r, torch.ones(1, 1)),
+    "relu": torch.relu,
+    "layer_norm": lambda r: F.layer_norm(r, (1,)),
+    "mse_loss": lambda r: F.mse_loss(r, r),
+    "cross_entropy": lambda r: F.cross_entropy(r, r._make(CLASSES, r._levels)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("follows", [False, True])
+def test_a_layer_of_torch_runs_few_functions_of_python(name, follows):
+    called = functions_run(LAYERS[name], vl.Ragged(rows(follows).reshape(6, 1), LENGTHS))
+    assert called, "nothing of varlen was seen"
+    assert len(called) <= 1, " > ".join(called)

@@ -231,6 +231,69 @@ def test_ctc_is_that_of_torch():
         F.ctc_loss(probs, labels, [1] * 4, [1, 0, 2, 0])
 
 
+CALLS = {
+    "linear": lambda r: F.linear(r, torch.ones(4, 6)),
+    "layer_norm": lambda r: F.layer_norm(r, (6,)),
+    "rms_norm": lambda r: F.rms_norm(r, [6]),
+    "batch_norm": lambda r: F.batch_norm(r, None, None, training=True),
+    "gelu": lambda r: F.gelu(r, approximate="tanh"),
+    "add": lambda r: torch.add(r, r, alpha=2),
+    "add a number": lambda r: torch.add(r, 2),
+    "mse": lambda r: F.mse_loss(r, r * 2),
+    "mse, each": lambda r: F.mse_loss(r, r * 2, reduction="none"),
+    "hinge": lambda r: F.margin_ranking_loss(r, r * 2, torch.sign(r)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_second_call_gives_what_the_first_gave(name):
+    x, r = ragged()
+    wanted = CALLS[name](x)
+    for _ in range(3):
+        found = CALLS[name](r)
+        if wanted.ndim:
+            assert type(found) is vl.Ragged
+            assert found.levels is r.levels
+            found = found.values
+        torch.testing.assert_close(found, wanted)
+    (gradient,) = torch.autograd.grad(found.square().sum(), x)
+    torch.testing.assert_close(gradient, torch.autograd.grad(wanted.square().sum(), x)[0])
+
+
+class Special(vl.Ragged):
+    """A class of a user's own."""
+
+
+def test_a_second_call_refuses_what_the_first_refused():
+    x, r = ragged()
+    other = vl.Ragged(x, [9, 0, 0, 0])
+    weight = torch.ones(6, 6)
+    for _ in range(2):
+        F.linear(r, weight)
+        F.mse_loss(r, r)
+        torch.add(r, r)
+        with pytest.raises(TypeError):
+            F.linear(x, vl.Ragged(weight, [6]))
+        with pytest.raises((TypeError, RuntimeError)):
+            F.linear(vl.Ragged(x[:, 0], LENGTHS), weight)
+        with pytest.raises(TypeError, match=r"^target: torch\.mse_loss takes a Ragged beside a Ragged"):
+            F.mse_loss(r, x)
+        with pytest.raises(ValueError, match=r"^target: torch\.mse_loss takes Raggeds that nest alike"):
+            F.mse_loss(r, other)
+        with pytest.raises(ValueError, match="nest"):
+            torch.add(r, other)
+        with pytest.raises(TypeError, match="batch_norm takes a Ragged with rows"):
+            F.batch_norm(r.unflatten(-1, (2, 3)), None, None, training=True)
+    # Levels that are equal, and not the same, nest alike; rows of fewer axes go to each number of a row.
+    again = vl.Ragged(x, LENGTHS)
+    torch.testing.assert_close(F.mse_loss(r, again), F.mse_loss(x, x))
+    column = vl.Ragged(x[:, 0], levels=r.levels)
+    torch.testing.assert_close(torch.add(r, column).values, x + x[:, :1])
+    special = Special(x, LENGTHS)
+    assert type(torch.relu(special)) is Special
+    assert type(F.linear(special, weight)) is Special
+
+
 def test_sizes_are_those_of_axes():
     _, r = ragged()
     assert (r.size, r.size(0), r.size(-1), r.size()) == (54, 4, 6, (4, None, 6))

@@ -1,5 +1,7 @@
 // `_core.RaggedBase`: what Ragged stands on. Values, levels, and what is done once a row, without a frame of
 // Python: r[i], r[a:b], len(r), and making one of parts.
+#include "ragged.hpp"
+
 #include <pybind11/pybind11.h>
 #include <structmember.h>  // needs Python's header, which is the first of pybind11's
 
@@ -18,28 +20,11 @@ namespace varlen::bindings {
 
 namespace {
 
-struct RaggedObject {
-  PyObject_HEAD PyObject* values;
-  PyObject* levels;
-};
-
-RaggedObject& parts(PyObject* self) noexcept {
-  return *reinterpret_cast<RaggedObject*>(self);
-}
-
-PyObject* make(PyTypeObject* type, py::object values, py::object levels) {
-  PyObject* const self = type->tp_alloc(type, 0);
-  if (self == nullptr) throw py::error_already_set();
-  parts(self).values = values.release().ptr();
-  parts(self).levels = levels.release().ptr();
-  return self;
-}
-
 /// The values as an array: themselves, or over the memory of a tensor, which the tensor's library cuts where
 /// rows are shared, so that whoever follows it sees that. Rows that are copied are those of tensors that
 /// nobody follows. Null where there are none such, or no levels.
 py::object array_in(PyObject* self, bool is_shared) {
-  const auto& [head, values, levels] = parts(self);
+  const auto& [head, values, levels] = ragged_parts(self);
   if (values == nullptr || levels == nullptr) return {};
   if (py::isinstance<py::array>(values)) return py::reinterpret_borrow<py::object>(values);
   if (!is_tensor(values) || (!is_shared && !is_plain_tensor(values))) return {};
@@ -57,13 +42,13 @@ bool is_run(PyObject* key) noexcept {
 /// What was picked, of the kind of the values, and of the type of `self` where levels are left.
 PyObject* picked_of(PyObject* self, Nested&& selection) {
   py::object values = export_result(std::move(selection.values));
-  if (is_tensor(parts(self).values)) values = tensor_over(py::reinterpret_borrow<py::array>(values));
+  if (is_tensor(ragged_parts(self).values)) values = tensor_over(py::reinterpret_borrow<py::array>(values));
   if (selection.levels.empty()) return values.release().ptr();
-  return make(Py_TYPE(self), std::move(values), selection.nesting());
+  return make_ragged(Py_TYPE(self), std::move(values), selection.nesting());
 }
 
 PyObject* row(PyObject* self, const py::object& rows, std::int64_t i) {
-  return picked_of(self, gather_row(Nested(rows.ptr(), parts(self).levels), i));
+  return picked_of(self, gather_row(Nested(rows.ptr(), ragged_parts(self).levels), i));
 }
 
 /// A row of integers or bools, of NumPy's own type.
@@ -87,7 +72,7 @@ PyObject* subscript(PyObject* self, PyObject* key) noexcept {
     const py::object rows = is_known ? array_in(self, is_int || is_run(key)) : py::object();
     if (!rows) return by_python(self, key);
     if (is_int) return row(self, rows, place_of(key, "index"));
-    return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), list ? list.ptr() : key));
+    return picked_of(self, gather(Nested(rows.ptr(), ragged_parts(self).levels), list ? list.ptr() : key));
   });
 }
 
@@ -100,7 +85,7 @@ PyObject* item(PyObject* self, Py_ssize_t i) noexcept {
 }
 
 Py_ssize_t length(PyObject* self) noexcept {
-  PyObject* const levels = parts(self).levels;
+  PyObject* const levels = ragged_parts(self).levels;
   if (levels == nullptr || !PyTuple_Check(levels) || PyTuple_GET_SIZE(levels) == 0) {
     PyErr_SetString(PyExc_AttributeError, "_levels");
     return -1;
@@ -119,21 +104,21 @@ PyObject* make_of(PyObject* type, PyObject* const* args, Py_ssize_t count) noexc
     return nullptr;
   }
   return guard([&] {
-    return make(reinterpret_cast<PyTypeObject*>(type), py::reinterpret_borrow<py::object>(args[0]),
-                py::reinterpret_borrow<py::object>(args[1]));
+    return make_ragged(reinterpret_cast<PyTypeObject*>(type), py::reinterpret_borrow<py::object>(args[0]),
+                       py::reinterpret_borrow<py::object>(args[1]));
   });
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(parts(self).values);
-  Py_VISIT(parts(self).levels);
+  Py_VISIT(ragged_parts(self).values);
+  Py_VISIT(ragged_parts(self).levels);
   return 0;
 }
 
 int clear(PyObject* self) noexcept {
-  Py_CLEAR(parts(self).values);
-  Py_CLEAR(parts(self).levels);
+  Py_CLEAR(ragged_parts(self).values);
+  Py_CLEAR(ragged_parts(self).levels);
   return 0;
 }
 
@@ -271,6 +256,18 @@ void document_subscript(PyTypeObject* type) {
 
 }  // namespace
 
+bool is_ragged(PyObject* object) noexcept {
+  return PyObject_TypeCheck(object, trace_methods.base) != 0;
+}
+
+PyObject* make_ragged(PyTypeObject* type, py::object values, py::object levels) {
+  PyObject* const self = type->tp_alloc(type, 0);
+  if (self == nullptr) throw py::error_already_set();
+  ragged_parts(self).values = values.release().ptr();
+  ragged_parts(self).levels = levels.release().ptr();
+  return self;
+}
+
 void bind_ragged(py::module_& m) {
   PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>("Values and levels; r[key] asks _get for what is no int and no slice.")},
@@ -294,6 +291,7 @@ void bind_ragged(py::module_& m) {
   trace_methods.base = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   hooks().traced_getitem.take = &take_traced_getitem;
   hooks().traced_len.take = &take_traced_len;
+  add_on_values(m);
 }
 
 }  // namespace varlen::bindings
