@@ -192,9 +192,32 @@ def test_bad_input_is_refused_by_name(call, error, text):
 
 
 def test_plans_put_sequences_of_about_equal_length_together():
-    sizes = np.random.default_rng(0).integers(1, 200, 64)
+    sizes = np.random.default_rng(0).integers(1, 200, 256)
     level = vl.Level(sizes)
     plan = kernels._plan(level, level, 128, "cpu")
-    assert 1 < len(plan.buckets) < 40
-    assert sum(len(bucket.sequences) for bucket in plan.buckets) == 64
-    assert len(plan.queries.rows) < 1.3 * sizes.sum()
+    assert 1 < len(plan.buckets) < 160
+    assert sum(len(bucket.sequences) for bucket in plan.buckets) == 256
+    assert sum(len(bucket.queries.rows) for bucket in plan.buckets) < 1.3 * sizes.sum()
+
+
+def test_sequences_of_one_length_that_follow_each_other_are_not_copied():
+    level = vl.Level([7, 7, 7, 0, 2])
+    plan = kernels._plan(level, level, 128, "cpu")
+    assert [bucket.queries.run for bucket in plan.buckets] == [slice(0, 21), slice(21, 23)]
+    x = draw([7, 7, 7, 2], 2, 4)
+    block = kernels._pick(x, plan.buckets[0].queries, 3, 7)
+    assert block.data_ptr() == x.data_ptr()
+
+
+def test_rows_of_any_strides_attend():
+    sizes = [3, 0, 5]
+    x = torch.randn(8, 3, 2, 4, dtype=torch.float64, requires_grad=True)
+    parts = [vl.Ragged(x[:, i], sizes) for i in range(3)]
+    turned = torch.randn(4, 2, 8, dtype=torch.float64).permute(2, 1, 0)
+    for q, k, v in (parts, [vl.Ragged(turned, sizes)] * 3):
+        found = attend(q, k, v)
+        wanted = torch.cat([alone(*one) for one in zip(q, k, v, strict=True)])
+        torch.testing.assert_close(found.values, wanted)
+    (found,) = torch.autograd.grad(attend(*parts).values.sum(), x)
+    (wanted,) = torch.autograd.grad(torch.cat([alone(*one) for one in zip(*parts, strict=True)]).sum(), x)
+    torch.testing.assert_close(found, wanted)

@@ -2,7 +2,7 @@
 
 The sequences are sorted by length and cut into buckets. A bucket is a block (sequences, longest, heads, d),
 a plain batch to torch; padding is zeros, and masks hide it. A bucket ends where its padding would cost more
-than another call of the kernel.
+than another call of the kernel. Sequences of one length that follow each other are a block as they lie.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from varlen._core import is_plain_tensor
-from varlen.backends.torch.blocks import FromPlaces, Places, ToPlaces, from_places, places_of, to_places
 from varlen.backends.torch.followers import in_transform
 from varlen.errors import value_error
 
@@ -25,29 +24,40 @@ if TYPE_CHECKING:
     from varlen._core import Level
 
 # The padding, in multiplications of two rows, that costs as much as one more call of the kernel, forward and
-# backward; and the rows whose cost is that of a call for each head. Both were measured on one core.
-_CALL = 4e5
+# backward, less the copies of rows that a bucket of several lengths takes; and the rows whose cost is that of
+# a call for each head. Both were measured on one core.
+_CALL = 2e4
 _ROW = 64
 _aten = torch.ops.aten
+
+
+class Part(NamedTuple):
+    """Where the rows of a bucket are."""
+
+    run: slice | None  # the rows themselves, if they lie end to end as the block has them
+    rows: torch.Tensor  # otherwise the row of each place of the block; 0 for padding
+    padding: torch.Tensor | None  # the places of padding
+    places: torch.Tensor  # the places of rows
+    targets: torch.Tensor  # the rows that are there
 
 
 class Bucket(NamedTuple):
     """Sequences of about equal length, in a block."""
 
     sequences: torch.Tensor  # which they are
-    queries: slice  # the rows of the block among those of all blocks
-    keys: slice
+    queries: Part
+    keys: Part
     shape: tuple[int, int, int]  # how many, the longest of queries, of keys
     visible: torch.Tensor | None  # (count, longest keys): False for padding; None without padding
     is_even: bool  # whether each has as many queries as keys
 
 
 class Plan(NamedTuple):
-    """Buckets, and the places of queries and keys."""
+    """Buckets, and whether they hold all rows."""
 
     buckets: list[Bucket]
-    queries: Places
-    keys: Places
+    has_all_queries: bool
+    has_all_keys: bool
 
 
 def attend_rows(
@@ -117,31 +127,38 @@ def _plan(level: Level, key_level: Level, width: int, device: str) -> Plan:
     order = np.lexsort((-key_lengths, -lengths))
     order = order[(lengths[order] > 0) & (key_lengths[order] > 0)]
     a, b = lengths[order], key_lengths[order]
-    cuts = _cuts(a, b, width)
-    buckets, starts, key_starts = [], np.zeros(len(a), np.int64), np.zeros(len(a), np.int64)
-    place = key_place = 0
-    for start, end in itertools.pairwise(cuts):
-        count, longest, key_longest = end - start, int(a[start]), int(b[start:end].max())
-        is_even = bool((a[start:end] == b[start:end]).all())
-        has_padding = bool(b[start:end].min() < key_longest)
+    buckets = []
+    for start, end in itertools.pairwise(_cuts(a, b, width)):
+        sequences, shape = order[start:end], (end - start, int(a[start]), int(b[start:end].max()))
+        is_even = level == key_level or bool((a[start:end] == b[start:end]).all())
+        queries = _part(level, sequences, shape[1], device)
+        keys = queries if level == key_level else _part(key_level, sequences, shape[2], device)
+        has_padding = bool(b[start:end].min() < shape[2])
         visible = (
-            torch.from_numpy(np.arange(key_longest) < b[start:end, None]).to(device) if has_padding else None
+            torch.from_numpy(np.arange(shape[2]) < b[start:end, None]).to(device) if has_padding else None
         )
-        starts[start:end] = place + longest * np.arange(count)
-        key_starts[start:end] = key_place + key_longest * np.arange(count)
-        stop, key_stop = place + count * longest, key_place + count * key_longest
         buckets.append(
-            Bucket(
-                torch.from_numpy(order[start:end].copy()).to(device),
-                slice(place, stop), slice(key_place, key_stop), (count, longest, key_longest),
-                visible, is_even,
-            )
-        )  # fmt: skip
-        place, key_place = stop, key_stop
-    return Plan(
-        buckets,
-        places_of(level, order, starts, place, device),
-        places_of(key_level, order, key_starts, key_place, device),
+            Bucket(torch.from_numpy(sequences.copy()).to(device), queries, keys, shape, visible, is_even)
+        )
+    return Plan(buckets, int(a.sum()) == level.total, int(b.sum()) == key_level.total)
+
+
+def _part(level: Level, sequences: np.ndarray, longest: int, device: str) -> Part:
+    """The rows of sequences in a block of so many places each."""
+    starts, lengths = level.offsets[sequences], level.lengths[sequences]
+    has_padding = bool(lengths.min() < longest)
+    places = starts[:, None] + np.arange(longest)
+    is_there = np.arange(longest) < lengths[:, None] if has_padding else np.ones_like(places, dtype=bool)
+    run = None
+    if not has_padding and bool((np.diff(starts) == longest).all()):
+        run = slice(int(starts[0]), int(starts[0]) + len(sequences) * longest)
+    flat = is_there.reshape(-1)
+    return Part(
+        run,
+        torch.from_numpy(np.where(is_there, places, 0).reshape(-1)).to(device),
+        torch.from_numpy(np.flatnonzero(~flat)).to(device) if has_padding else None,
+        torch.from_numpy(np.flatnonzero(flat)).to(device),
+        torch.from_numpy(places[is_there]).to(device),
     )
 
 
@@ -181,28 +198,50 @@ def _through_buckets(
     if by_kernel:
         masks = [None if m is None else _numbers(m, q.dtype) for m, _ in hidden]
         return _Attend.apply(q, k, v, plan, masks, [is_causal for _, is_causal in hidden], scale)
-    blocks = ToPlaces.apply(q, plan.queries), ToPlaces.apply(k, plan.keys), ToPlaces.apply(v, plan.keys)
-    results = []
+    results, targets = [], []
     for bucket, (m, is_causal) in zip(plan.buckets, hidden, strict=True):
-        parts = _blocks_of(bucket, *blocks)
         y = scaled_dot_product_attention(
-            *parts, attn_mask=m, dropout_p=dropout, is_causal=is_causal, scale=scale
+            *_blocks_of(bucket, q, k, v), attn_mask=m, dropout_p=dropout, is_causal=is_causal, scale=scale
         )
-        results.append(y.transpose(1, 2).flatten(0, 1))
-    return FromPlaces.apply(torch.cat(results), plan.queries)
+        results.append(y.transpose(1, 2).flatten(0, 1).index_select(0, bucket.queries.places))
+        targets.append(bucket.queries.targets)
+    found = torch.cat(targets)
+    place_of = torch.zeros(len(q), dtype=torch.int64, device=q.device)  # rows in no bucket have the zeros
+    place_of[found] = torch.arange(1, len(found) + 1, device=q.device)
+    nothing = results[0].new_zeros((1, *results[0].shape[1:]))
+    return torch.cat([nothing, *results]).index_select(0, place_of)
 
 
 def _blocks_of(bucket: Bucket, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> list[torch.Tensor]:
     """The blocks of a bucket, (count, heads, longest, d)."""
     count, longest, key_longest = bucket.shape
     return [
-        x[part].unflatten(0, (count, size)).transpose(1, 2)
-        for x, part, size in (
-            (q, bucket.queries, longest),
-            (k, bucket.keys, key_longest),
-            (v, bucket.keys, key_longest),
-        )
+        _pick(q, bucket.queries, count, longest),
+        _pick(k, bucket.keys, count, key_longest),
+        _pick(v, bucket.keys, count, key_longest),
     ]
+
+
+def _pick(x: torch.Tensor, part: Part, count: int, longest: int) -> torch.Tensor:
+    """The block of a part, (count, heads, longest, d), with zeros in the padding."""
+    if part.run is not None:
+        return _as_block(x[part.run], count, longest)
+    rows = x.index_select(0, part.rows)
+    return _as_block(rows if part.padding is None else rows.index_fill_(0, part.padding, 0), count, longest)
+
+
+def _as_block(rows: torch.Tensor, count: int, longest: int) -> torch.Tensor:
+    """Rows end to end as a block."""
+    return rows.view(count, longest, *rows.shape[1:]).transpose(1, 2)
+
+
+def _put(out: torch.Tensor, block: torch.Tensor, part: Part) -> None:
+    """Write the rows of a block to their places."""
+    if part.run is not None:
+        _as_block(out[part.run], block.shape[0], block.shape[2]).copy_(block)
+    else:
+        rows = block.transpose(1, 2).flatten(0, 1)
+        out.index_copy_(0, part.targets, rows if part.padding is None else rows.index_select(0, part.places))
 
 
 def _mask_of(
@@ -241,10 +280,9 @@ def weights_of(
     """
     full_mask = None if mask is None else _check_mask(mask, level, key_level, q.shape[1], q)
     plan = _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
-    blocks = ToPlaces.apply(q, plan.queries), ToPlaces.apply(k, plan.keys)
     parts, orders = [q.new_zeros(0)], [np.zeros(0, np.int64)]
     for bucket in plan.buckets:
-        a, b, _ = _blocks_of(bucket, *blocks, blocks[1])
+        a, b, _ = _blocks_of(bucket, q, k, k)
         visible, is_plain = _mask_of(bucket, full_mask, None, 0 if is_causal else None, q)
         if is_plain:
             visible = torch.ones(a.shape[2], b.shape[2], dtype=torch.bool, device=q.device).tril()
@@ -281,38 +319,61 @@ class _Attend(torch.autograd.Function):  # type: ignore[misc]
         ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, plan: Plan, masks: list[Any],
         is_causal: list[bool], scale: float | None,
     ) -> torch.Tensor:  # fmt: skip
-        blocks = to_places(q, plan.queries), to_places(k, plan.keys), to_places(v, plan.keys)
-        results, sums = [], []
-        for bucket, mask, causal in zip(plan.buckets, masks, is_causal, strict=True):
-            y, logsumexp = _aten._scaled_dot_product_flash_attention_for_cpu(
-                *_blocks_of(bucket, *blocks), 0.0, causal, attn_mask=mask, scale=scale
-            )
-            results.append(y)
-            sums.append(logsumexp)
-        ctx.save_for_backward(*blocks, *results, *sums)
+        result, sums = _forward(q, k, v, plan, masks, is_causal, scale)
+        ctx.save_for_backward(q, k, v, result, *sums)
         ctx.options = plan, masks, is_causal, scale
-        return from_places(_rows_of(results), plan.queries)
+        return result
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
-        plan, masks, is_causal, scale = ctx.options
-        q, k, v, *rest = ctx.saved_tensors
-        count = len(plan.buckets)
-        d_blocks = to_places(d, plan.queries)
-        parts: tuple[list[Any], ...] = ([], [], [])
-        for i, bucket in enumerate(plan.buckets):
-            d_bucket = _blocks_of(bucket, d_blocks, k, v)[0]
-            gradients = _aten._scaled_dot_product_flash_attention_for_cpu_backward(
-                d_bucket, *_blocks_of(bucket, q, k, v), rest[i], rest[count + i], 0.0, is_causal[i],
-                attn_mask=masks[i], scale=scale,
-            )  # fmt: skip
-            for part, gradient in zip(parts, gradients, strict=True):
-                part.append(gradient)
-        dq = from_places(_rows_of(parts[0]), plan.queries)
-        return dq, *(from_places(_rows_of(part), plan.keys) for part in parts[1:]), None, None, None, None
+        q, k, v, result, *sums = ctx.saved_tensors
+        return *_backward(d, q, k, v, result, sums, *ctx.options), None, None, None, None
 
 
-def _rows_of(parts: list[torch.Tensor]) -> torch.Tensor:
-    """The blocks of all buckets, (count, heads, longest, d) each, row by row."""
-    return torch.cat([part.transpose(1, 2).flatten(0, 1) for part in parts])
+def _forward(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, plan: Plan, masks: list[Any], is_causal: list[bool],
+    scale: float | None,
+) -> tuple[torch.Tensor, list[torch.Tensor]]:  # fmt: skip
+    """The attention, and the logarithms of the sums of its weights, bucket by bucket."""
+    q, k, v = map(_last_contiguous, (q, k, v))
+    result = _blank((len(q), q.shape[1], v.shape[2]), q, plan.has_all_queries)
+    sums = []
+    for bucket, mask, causal in zip(plan.buckets, masks, is_causal, strict=True):
+        y, logsumexp = _aten._scaled_dot_product_flash_attention_for_cpu(
+            *_blocks_of(bucket, q, k, v), 0.0, causal, attn_mask=mask, scale=scale
+        )
+        _put(result, y, bucket.queries)
+        sums.append(logsumexp)
+    return result, sums
+
+
+def _backward(
+    d: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, result: torch.Tensor,
+    sums: list[torch.Tensor], plan: Plan, masks: list[Any], is_causal: list[bool], scale: float | None,
+) -> tuple[torch.Tensor, ...]:  # fmt: skip
+    """The gradients of queries, keys and values."""
+    d, q, k, v = map(_last_contiguous, (d, q, k, v))
+    gradients = (
+        _blank(q.shape, q, plan.has_all_queries), _blank(k.shape, k, plan.has_all_keys),
+        _blank(v.shape, v, plan.has_all_keys),
+    )  # fmt: skip
+    for bucket, mask, causal, logsumexp in zip(plan.buckets, masks, is_causal, sums, strict=True):
+        queries, size = bucket.queries, bucket.shape[:2]
+        blocks = _aten._scaled_dot_product_flash_attention_for_cpu_backward(
+            _pick(d, queries, *size), *_blocks_of(bucket, q, k, v), _pick(result, queries, *size),
+            logsumexp, 0.0, causal, attn_mask=mask, scale=scale,
+        )  # fmt: skip
+        for gradient, block, part in zip(gradients, blocks, (queries, bucket.keys, bucket.keys), strict=True):
+            _put(gradient, block, part)
+    return gradients
+
+
+def _last_contiguous(x: torch.Tensor) -> torch.Tensor:
+    """The tensor, with numbers of a head side by side, as the kernels read them."""
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
+def _blank(shape: Any, like: torch.Tensor, is_written: bool) -> torch.Tensor:
+    """Room for rows, all of which will be written, or else zeros."""
+    return like.new_empty(shape) if is_written else like.new_zeros(shape)
