@@ -17,10 +17,10 @@ namespace {
 constexpr long kMostTensorAxes = 64;
 
 /// How a function takes Raggeds. A count of 0: it works on each number, of any number of Raggeds and plain
-/// numbers. Others: so many Raggeds come first and no other, and the values of the first have `least` to
-/// `most` axes; -1 for one more than the shape of a row that comes next.
+/// numbers. Others: so many Raggeds come first and no other, and the values of the first have `min_axes` to
+/// `max_axes` axes; -1 for one more than the shape of a row that comes next.
 struct Rule {
-  long count, least, most;
+  long count, min_axes, max_axes;
 };
 
 Rule read_rule(PyObject* rule) {
@@ -66,20 +66,20 @@ bool is_plain_option(PyObject* object) noexcept {
 
 /// Whether the axes of the first Ragged's values are as a rule says.
 bool has_axes(const Rule& rule, PyObject* args, PyObject* values) {
-  long least = rule.least;
-  if (least < 0) {
+  long min_axes = rule.min_axes;
+  if (min_axes < 0) {
     PyObject* const shape = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 1) : Py_None;
     if (PyLong_CheckExact(shape)) {
-      least = 2;
+      min_axes = 2;
     } else if (PyTuple_Check(shape) || PyList_Check(shape)) {
-      least = 1 + static_cast<long>(PySequence_Fast_GET_SIZE(shape));
+      min_axes = 1 + static_cast<long>(PySequence_Fast_GET_SIZE(shape));
     } else {
       return false;
     }
   }
-  if (least == 1 && rule.most == kMostTensorAxes) return true;
+  if (min_axes == 1 && rule.max_axes == kMostTensorAxes) return true;
   const long axes = axes_of_tensor(values);
-  return least <= axes && axes <= rule.most;
+  return min_axes <= axes && axes <= rule.max_axes;
 }
 
 /// Whether an argument, beside or behind the first Ragged, is one that a rule speaks of.
@@ -124,11 +124,11 @@ PyObject* on_values(PyObject*, PyObject* const* args, Py_ssize_t count) noexcept
     if (entry == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (entry == nullptr) return Py_NewRef(Py_NotImplemented);
     const Rule rule = read_rule(entry);
-    const py::object given = values_in(rule, args[2], kwargs);
-    if (!given) return Py_NewRef(Py_NotImplemented);
+    const py::object inputs = values_in(rule, args[2], kwargs);
+    if (!inputs) return Py_NewRef(Py_NotImplemented);
     PyObject* const first = PyTuple_GET_ITEM(args[2], 0);
     auto levels = py::reinterpret_borrow<py::object>(ragged_parts(first).levels);
-    auto rows = py::reinterpret_steal<py::object>(PyObject_Call(args[1], given.ptr(), kwargs));
+    auto rows = py::reinterpret_steal<py::object>(PyObject_Call(args[1], inputs.ptr(), kwargs));
     if (!rows) throw py::error_already_set();
     // A loss of all rows is a number; one of each row has their axis.
     if (rule.count > 1 && axes_of_tensor(rows.ptr()) == 0) return rows.release().ptr();
@@ -140,9 +140,10 @@ PyMethodDef value_methods[] = {
     {"on_values", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_values)), METH_FASTCALL,
      "on_values(rules, function, args, kwargs)\n--\n\n"
      "The function of the values of Raggeds of tensors, under the levels that they share; a result without "
-     "axes as it is. NotImplemented, before the call, where no rule (count, least, most) of the function "
+     "axes as it is. NotImplemented, before the call, where no rule (count, min_axes, max_axes) of the "
+     "function "
      "takes the arguments. A count of 0: any Raggeds alike and numbers. Others: so many Raggeds come first, "
-     "with values of least to most axes; least is -1 where the shape of a row comes next."},
+     "with values of min_axes to max_axes axes; min_axes is -1 where the shape of a row comes next."},
     {},
 };
 

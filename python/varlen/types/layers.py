@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_bool
-from varlen.backends.values import is_tensor
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.attend import attend
 from varlen.ops.ctc import ctc_loss
 from varlen.ops.support.inputs import same_kind
+from varlen.types.channels import CHANNELS, channel_rows
 from varlen.types.tensor_calls import Size
 
 if TYPE_CHECKING:
@@ -131,19 +131,10 @@ def _ctc(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any])
     return losses.sum() if x["reduction"] == "sum" else losses
 
 
-def _rows(r: Any, name: str, axes: int = 1) -> Any:
-    """The values of a Ragged whose rows have so many axes."""
-    if not isinstance(r, RaggedBase) or r._values.ndim != axes + 1:
-        raise type_error(
-            "", f"torch.{name} takes a Ragged with rows (channels,)", "use r.values, or r.to_dense()"
-        )
-    return r._values
-
-
 def _batch_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A batch norm over all rows: there is no padding among them."""
     r, *rest = args if args else (kwargs.pop("input"),)
-    return same_kind(r, func(_rows(r, name), *rest, **kwargs))
+    return same_kind(r, func(channel_rows(r, name), *rest, **kwargs))
 
 
 def _conv(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -151,9 +142,7 @@ def _conv(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
     arguments = dict(zip(names, args, strict=False)) | kwargs
     r: Any = arguments.pop("input")
-    values = _rows(r, name)
-    if not is_tensor(values):
-        raise type_error("input", "torch.conv1d takes a Ragged of tensors", "use r.torch()")
+    values = channel_rows(r, name)
     from varlen.backends.torch.conv import convolve
 
     rows, level = convolve(func, values, r._levels[-1], **arguments)
@@ -219,11 +208,9 @@ def _multi_head(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> 
             raise type_error(name, "attention of a Ragged has none", "leave it out; nothing is padded")
     if x["add_zero_attn"]:
         raise type_error("add_zero_attn", "attention of a Ragged adds no row", "leave it out")
-    if x["need_weights"] and not x["average_attn_weights"]:
-        raise type_error("average_attn_weights", "a Ragged of weights averages the heads", "pass True")
     from varlen.backends.torch import layers
 
-    rows = layers.project([_rows(part, "multi_head_attention_forward") for part in (q, k, v)], x)
+    rows = layers.project([channel_rows(part, "multi_head_attention_forward") for part in (q, k, v)], x)
     parts = [same_kind(part, y) for part, y in zip((q, k, v), rows, strict=True)]
     mask = x["attn_mask"]
     causal = bool(x["is_causal"])
@@ -234,7 +221,8 @@ def _multi_head(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> 
     output = same_kind(q, layers.project_back(y._values, x))
     if not x["need_weights"]:
         return output, None
-    return output, _weights(parts[0], parts[1], None if causal else _visible(mask), causal)
+    hidden = None if causal else _visible(mask)
+    return output, _weights(parts[0], parts[1], hidden, causal, x["average_attn_weights"])
 
 
 def _visible(mask: Any) -> Any:
@@ -242,11 +230,13 @@ def _visible(mask: Any) -> Any:
     return mask if mask is None or mask.is_floating_point() else mask.logical_not()
 
 
-def _weights(q: Any, k: Any, mask: Any, causal: bool) -> Any:
-    """The weights of keys for each query, averaged over the heads: a Ragged of two levels."""
+def _weights(q: Any, k: Any, mask: Any, causal: bool, is_mean: bool) -> Any:
+    """The weights of keys for each query, the mean of the heads or rows (heads,): a Ragged of two levels."""
     from varlen.backends.torch.attend import weights_of
 
-    values, counts, order = weights_of(q._values, k._values, q._levels[-1], k._levels[-1], mask, causal)
+    values, counts, order = weights_of(
+        q._values, k._values, q._levels[-1], k._levels[-1], mask, causal, is_mean
+    )
     rows = q._make(values, (Level(counts),))[order]._values
     lengths, key_lengths = q._levels[-1].lengths, k._levels[-1].lengths
     return q._make(rows, (*q._levels, Level(key_lengths.repeat(lengths))))
@@ -267,6 +257,7 @@ def _attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str,
 
 LAYERS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any]] = {
     **dict.fromkeys(_LOSSES, _loss),
+    **CHANNELS,
     **dict.fromkeys(("gru", "lstm", "rnn_tanh", "rnn_relu"), _recur),
     "ctc_loss": _ctc,
     "batch_norm": _batch_norm,

@@ -32,7 +32,10 @@ class Size(int):
             return self.shape
         place = axis_of(dim, len(self.shape), "dim")
         if self.shape[place] is None:
-            way = "use r.lengths; recurrent modules take batch_first=True"
+            way = (
+                "use r.lengths; recurrent modules take batch_first=True, "
+                "GroupNorm(c, c) takes the place of InstanceNorm1d(c)"
+            )
             raise type_error("dim", f"axis {place} is ragged, so it has no single size", way)
         return self.shape[place]
 

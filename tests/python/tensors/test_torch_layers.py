@@ -117,8 +117,9 @@ def test_multi_head_attention_stays_inside_sequences(batch_first):
     for name in ("key_padding_mask",):
         with pytest.raises(TypeError, match=f"^{name}: attention of a Ragged has none"):
             layer(r, r, r, **{name: torch.zeros(4, 5, dtype=torch.bool)})
-    with pytest.raises(TypeError, match=r"^average_attn_weights: "):
-        layer(r, r, r, average_attn_weights=False)
+    _, each = layer(r, r, r, average_attn_weights=False)
+    own = [layer(part, part, part, average_attn_weights=False)[1] for part in r if len(part)]
+    torch.testing.assert_close(each.values, torch.cat([part.movedim(0, -1).flatten(0, 1) for part in own]))
 
 
 def test_keys_and_values_of_other_widths():

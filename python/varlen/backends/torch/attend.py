@@ -205,11 +205,11 @@ def _through_buckets(
         )
         results.append(y.transpose(1, 2).flatten(0, 1).index_select(0, bucket.queries.places))
         targets.append(bucket.queries.targets)
-    found = torch.cat(targets)
+    rows_there = torch.cat(targets)
     place_of = torch.zeros(len(q), dtype=torch.int64, device=q.device)  # rows in no bucket have the zeros
-    place_of[found] = torch.arange(1, len(found) + 1, device=q.device)
-    nothing = results[0].new_zeros((1, *results[0].shape[1:]))
-    return torch.cat([nothing, *results]).index_select(0, place_of)
+    place_of[rows_there] = torch.arange(1, len(rows_there) + 1, device=q.device)
+    no_row = results[0].new_zeros((1, *results[0].shape[1:]))
+    return torch.cat([no_row, *results]).index_select(0, place_of)
 
 
 def _blocks_of(bucket: Bucket, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> list[torch.Tensor]:
@@ -272,15 +272,16 @@ def _mask_of(
 
 
 def weights_of(
-    q: torch.Tensor, k: torch.Tensor, level: Level, key_level: Level, mask: Any, is_causal: bool
-) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:
-    """The weights of all keys for all queries, averaged over the heads, sequence by sequence.
+    q: torch.Tensor, k: torch.Tensor, level: Level, key_level: Level, mask: Any, is_causal: bool,
+    is_mean: bool,
+) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
+    """The weights of all keys for all queries, sequence by sequence: of each head, or the mean of the heads.
 
     Also how many each sequence has, and where each is among them.
     """
     full_mask = None if mask is None else _check_mask(mask, level, key_level, q.shape[1], q)
     plan = _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
-    parts, orders = [q.new_zeros(0)], [np.zeros(0, np.int64)]
+    parts, orders = [q.new_zeros((0,) if is_mean else (0, q.shape[1]))], [np.zeros(0, np.int64)]
     for bucket in plan.buckets:
         a, b, _ = _blocks_of(bucket, q, k, k)
         visible, is_plain = _mask_of(bucket, full_mask, None, 0 if is_causal else None, q)
@@ -295,7 +296,9 @@ def weights_of(
             torch.from_numpy(np.arange(block.shape[2]) < size[:, None]).to(q.device)
             for block, size in zip((a, b), sizes, strict=True)
         ]
-        parts.append(scores.softmax(-1).mean(1)[is_there[0][:, :, None] & is_there[1][:, None, :]])
+        weights = scores.softmax(-1)
+        weights = weights.mean(1) if is_mean else weights.movedim(1, -1)
+        parts.append(weights[is_there[0][:, :, None] & is_there[1][:, None, :]])
         orders.append(sequences)
     sequences = np.concatenate(orders)
     counts = np.zeros(len(level), np.int64)

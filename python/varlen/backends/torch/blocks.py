@@ -40,6 +40,8 @@ def places_of(level: Level, order: np.ndarray, starts: np.ndarray, total: int, d
 
 def to_places(x: torch.Tensor, places: Places) -> torch.Tensor:
     """Rows at their places, and zeros in the padding."""
+    if not len(x):
+        return x.new_zeros((len(places.rows), *x.shape[1:]))
     blocks = x.index_select(0, places.rows)
     return blocks if places.padding is None else blocks.index_fill_(0, places.padding, 0)
 

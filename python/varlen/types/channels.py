@@ -1,0 +1,154 @@
+"""Layers of torch whose channels are the numbers of a row: norms, pooling along sequences, whole channels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import RaggedBase
+from varlen.arguments import as_bool, as_float, as_int
+from varlen.backends.values import is_tensor
+from varlen.errors import type_error, value_error
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.support.inputs import same_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def channel_rows(r: Any, name: str) -> Any:
+    """The values of a Ragged of tensors whose rows have one axis."""
+    if not isinstance(r, RaggedBase) or r._values.ndim != 2:
+        raise type_error(
+            "", f"torch.{name} takes a Ragged with rows (channels,)", "use r.values, or r.to_dense()"
+        )
+    if not is_tensor(r._values):
+        raise type_error("input", f"torch.{name} takes a Ragged of tensors", "use r.torch()")
+    return r._values
+
+
+def _arguments(names: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by their names."""
+    return dict(zip(names.split(), args, strict=False)) | kwargs
+
+
+def _group_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A norm over the rows of each sequence and the channels of each group."""
+    x = _arguments("input num_groups weight bias eps", args, kwargs)
+    return _norm(x["input"], name, as_int(x["num_groups"], "num_groups", 1), x)
+
+
+def _instance_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A norm over the rows of each sequence, channel by channel."""
+    x = _arguments("input running_mean running_var weight bias use_input_stats momentum eps", args, kwargs)
+    if x.get("running_mean") is not None or not x.get("use_input_stats", True):
+        raise type_error("running_mean", "an instance norm of a Ragged keeps no mean", "leave it out")
+    return _norm(x["input"], name, channel_rows(x["input"], name).shape[1], x)
+
+
+def _norm(r: Any, name: str, groups: int, x: dict[str, Any]) -> Any:
+    """Numbers less the mean of their group in their sequence, over its standard deviation."""
+    values = channel_rows(r, name)
+    if values.shape[1] % groups:
+        raise value_error("num_groups", f"rows have {values.shape[1]} channels, no multiple of {groups}")
+    parts: Any = r._make(values.reshape(len(values), groups, values.shape[1] // groups), r._levels[-1:])
+    distances = parts - _mean(parts)
+    scores = distances / (_mean(distances * distances) + as_float(x.get("eps", 1e-5), "eps")).sqrt()
+    rows = scores._values.reshape(values.shape)
+    if x.get("weight") is not None:
+        rows = rows * x["weight"]
+    return same_kind(r, rows if x.get("bias") is None else rows + x["bias"])
+
+
+def _mean(parts: Any) -> Any:
+    """The mean of each group of each sequence, for every channel of it."""
+    means = parts.mean(empty=0)
+    return means.mean(-1, keepdim=True).expand_as(means)
+
+
+def _dropout(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """Channels of whole sequences set to 0."""
+    x = _arguments("input p training inplace", args, kwargs)
+    r, values = x["input"], channel_rows(x["input"], name)
+    if not as_bool(x.get("training", True), "training"):
+        return same_kind(r, values)
+    share = as_float(x.get("p", 0.5), "p")
+    if not 0 <= share <= 1:
+        raise value_error("p", f"expected a share from 0 to 1, got {share}", number=share)
+    flat: Any = r._make(values, r._levels[-1:])
+    factors = values.new_empty((len(r._levels[-1]), values.shape[1])).bernoulli_(1 - share)
+    return same_kind(r, (flat * (factors / (1 - share) if share < 1 else factors))._values)
+
+
+def _pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """The largest or the mean of the rows of each window along a sequence."""
+    is_max = name != "avg_pool1d"
+    options = "dilation ceil_mode return_indices" if is_max else "ceil_mode count_include_pad"
+    x = _arguments(f"input kernel_size stride padding {options}", args, kwargs)
+    r, values = x["input"], channel_rows(x["input"], name)
+    if name == "max_pool1d_with_indices":
+        raise type_error("return_indices", "pooling of a Ragged gives no indices", "leave it out")
+    if x.get("ceil_mode"):
+        raise type_error("ceil_mode", "pooling of a Ragged has no windows that end outside", "leave it out")
+    from varlen.backends.torch.conv import pool
+
+    stride = x.get("stride") or x["kernel_size"]
+    rows, level = pool(
+        func, values, r._levels[-1], x["kernel_size"], stride, x.get("padding", 0), x.get("dilation", 1),
+        is_max, x.get("count_include_pad", True),
+    )  # fmt: skip
+    return r._make(rows, (*r._levels[:-1], level))
+
+
+def _bag(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """The sum, the mean or the largest of the embeddings of each sequence."""
+    x = _arguments(
+        "input weight offsets max_norm norm_type scale_grad_by_freq mode sparse per_sample_weights"
+        " include_last_offset padding_idx", args, kwargs,
+    )  # fmt: skip
+    r: Any = x["input"]
+    if not isinstance(r, RaggedBase) or not is_tensor(r._values) or r._values.ndim != 1:
+        raise type_error("input", f"torch.{name} takes a Ragged of tensors of indices")
+    if x.get("offsets") is not None:
+        raise type_error("offsets", "a Ragged has its own", "leave them out")
+    weights: Any = x.get("per_sample_weights")
+    if weights is not None:
+        if not isinstance(weights, RaggedBase) or weights._levels[-1] != r._levels[-1]:
+            raise value_error("per_sample_weights", "expected a Ragged that nests like the input")
+        x["per_sample_weights"] = weights._values
+    x["input"], x["include_last_offset"] = r._values, True
+    x["offsets"] = r._values.new_tensor(r._levels[-1].offsets.tolist(), dtype=r._values.dtype)
+    rows = func(**x)
+    return r._make(rows, r._levels[:-1]) if len(r._levels) > 1 else rows
+
+
+def _rows_of_two(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A function of the last axis of the rows of two Raggeds that nest alike."""
+    first: Any = args[0] if args else None
+    second: Any = args[1] if len(args) > 1 else None
+    if not (isinstance(first, RaggedBase) and isinstance(second, RaggedBase)):
+        raise type_error("", f"torch.{name} takes two Raggeds that come first", "use r.values")
+    if not same_levels(first._levels, second._levels):
+        raise value_error(
+            "", f"torch.{name} takes Raggeds that nest alike: "
+            f"{describe_difference(first._levels, second._levels)}",
+        )  # fmt: skip
+    if name == "cosine_similarity":
+        x = _arguments("x1 x2 dim eps", args, kwargs)
+        if (dim := x.get("dim", 1)) not in (-1, first._values.ndim + len(first._levels) - 1):
+            raise type_error("dim", f"axis {dim} is no axis of the rows", "use dim=-1, the last")
+        args, kwargs = (first, second), {"dim": -1, **({"eps": x["eps"]} if "eps" in x else {})}
+    return same_kind(first, func(first._values, second._values, *args[2:], **kwargs))
+
+
+CHANNELS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any]] = {
+    "group_norm": _group_norm,
+    "instance_norm": _instance_norm,
+    "dropout1d": _dropout,
+    "max_pool1d": _pool,
+    "max_pool1d_with_indices": _pool,
+    "avg_pool1d": _pool,
+    "embedding_bag": _bag,
+    "cosine_similarity": _rows_of_two,
+    "pairwise_distance": _rows_of_two,
+    "bilinear": _rows_of_two,
+}
