@@ -87,6 +87,13 @@ _RULE_OF = {
 # Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
 _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
+# Functions of torch that pool the steps of a batch to a number of them, and the method that pools to one.
+_POOLS = {
+    "adaptive_avg_pool1d": "mean",
+    "adaptive_max_pool1d": "max",
+    "adaptive_max_pool1d_with_indices": "max",
+}
+
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """The result of a function of torch that is called with a Ragged."""
@@ -142,6 +149,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return reduce_axis(
             f"torch.{name}", name, arguments.pop("input"), arguments.pop("dim", None), arguments
         )
+    if name in _POOLS:
+        raise _refusal(f"torch.{name}", f"r.{_POOLS[name]}(), which gives one row a sequence")
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
 
 
