@@ -224,21 +224,28 @@ def _blocks_of(bucket: Bucket, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
 
 def _pick(x: torch.Tensor, part: Part, count: int, longest: int) -> torch.Tensor:
     """The block of a part, (count, heads, longest, d), with zeros in the padding."""
-    if part.run is not None:
-        return _as_block(x[part.run], count, longest)
-    rows = x.index_select(0, part.rows)
-    return _as_block(rows if part.padding is None else rows.index_fill_(0, part.padding, 0), count, longest)
-
-
-def _as_block(rows: torch.Tensor, count: int, longest: int) -> torch.Tensor:
-    """Rows end to end as a block."""
+    if part.run is None:
+        rows = x.index_select(0, part.rows)
+        rows = rows if part.padding is None else rows.index_fill_(0, part.padding, 0)
+    elif not torch.is_grad_enabled() and not in_transform():
+        return _view(x, part.run, count, longest)
+    else:
+        rows = x[part.run]
     return rows.view(count, longest, *rows.shape[1:]).transpose(1, 2)
+
+
+def _view(x: torch.Tensor, run: slice, count: int, longest: int) -> torch.Tensor:
+    """A block over rows as they lie, in one step, which autograd would be slow to follow."""
+    (_, heads, d), (row, head, number) = x.shape, x.stride()
+    return x.as_strided(
+        (count, heads, longest, d), (longest * row, head, row, number), x.storage_offset() + run.start * row
+    )
 
 
 def _put(out: torch.Tensor, block: torch.Tensor, part: Part) -> None:
     """Write the rows of a block to their places."""
     if part.run is not None:
-        _as_block(out[part.run], block.shape[0], block.shape[2]).copy_(block)
+        _view(out, part.run, block.shape[0], block.shape[2]).copy_(block)
     else:
         rows = block.transpose(1, 2).flatten(0, 1)
         out.index_copy_(0, part.targets, rows if part.padding is None else rows.index_select(0, part.places))
