@@ -30,8 +30,8 @@ constexpr std::int64_t sum_to(std::int64_t n) {
 }
 
 // Until a flag is set, or for so long. Relaxed, so that nothing but the pool orders what threads write.
-void wait_for(const std::atomic<bool>& flag, std::chrono::microseconds most) {
-  const auto end = std::chrono::steady_clock::now() + most;
+void wait_for(const std::atomic<bool>& flag, std::chrono::microseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
   while (!flag.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
   }
 }
@@ -66,7 +66,7 @@ TEST(pool, shows_a_caller_that_spins_what_its_helper_wrote) {
   for (int i = 0; i < 1000; ++i) {
     std::atomic<bool> has_joined{false};
     std::atomic<bool> is_over{false};
-    int written = -1;
+    int slot = -1;
     varlen::parallel(2, [&](std::int64_t) {
       if (std::this_thread::get_id() == caller) {
         wait_for(has_joined, microseconds(200));
@@ -76,9 +76,9 @@ TEST(pool, shows_a_caller_that_spins_what_its_helper_wrote) {
       has_joined.store(true, std::memory_order_relaxed);
       wait_for(is_over, microseconds(200));
       wait_for(std::atomic<bool>{false}, microseconds(5));  // the caller is about to wait by then
-      written = i;
+      slot = i;
     });
-    if (has_joined.load(std::memory_order_relaxed)) CHECK_EQ(written, i);
+    if (has_joined.load(std::memory_order_relaxed)) CHECK_EQ(slot, i);
   }
 }
 
