@@ -259,6 +259,8 @@ def _tell(error: RaisedT) -> RaisedT:
         place = getattr(record, "place", "")
         text = f"{file}, {place}: {text}" if place else f"{file}: {text}"
     record.args = (text,)
+    if isinstance(error, ImportError):  # whose text is not made of its arguments
+        error.msg = text
     return error
 
 

@@ -170,6 +170,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
     add("--batch-rows", metavar="N", type=int, default=65536, help="rows to read at a time (default: 65536)")
     add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
+    add("--checksums", action="store_true", help="store checksums, which `varlen verify` compares")
     add("--force", action="store_true", help="replace OUT if it exists")
     add("--json", action="store_true", help="print only the account, as JSON")
     add("--quiet", action="store_true", help="no progress bar, no summary")
@@ -294,6 +295,7 @@ def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
         "parser",
         "nulls",
         "batch_rows",
+        "checksums",
     }
     flags = [name for name, value in vars(arguments).items() if name not in plain and value]
     if flags or arguments.nulls != "refuse":
@@ -308,6 +310,7 @@ def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
         quiet=arguments.quiet,
         drop_unsplit=arguments.drop_unsplit,
         as_json=arguments.json,
+        checksums=arguments.checksums,
     )
     return 0
 
@@ -386,6 +389,7 @@ def _run(arguments: argparse.Namespace) -> int:
             "vocabularies": {name: words.words_of(name) for name in words.keys},
             "row_ids": arguments.row_ids,
             "account": (account := io.Account()),
+            "checksums": arguments.checksums,
         }
         records = 0
         wrong = (ValueError, TypeError, OverflowError)

@@ -157,6 +157,7 @@ class Batching(Rows):
         self._check_files()
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
             plan = (self if self._base is None else self._base)._plan(options)
+            source.touch(numbers, plan.keys)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
             counters = numbers = self.row_numbers(rows_given)
@@ -167,9 +168,9 @@ class Batching(Rows):
         shards, owner = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
         local_rows = numbers - source.offsets[shards][owner] + begins[owner]
-        return self._plan_of(options, shards).run(
-            local_rows, start, end, seed, epoch, out, counters, edge_rows, bins
-        )
+        plan = self._plan_of(options, shards)
+        source.touch(numbers, plan.keys)
+        return plan.run(local_rows, start, end, seed, epoch, out, counters, edge_rows, bins)
 
     def _check_files(self) -> None:
         """Refuse mapped files that were cut short: reading what is gone would end the process."""
@@ -203,7 +204,7 @@ class Batching(Rows):
         columns = select_columns(source.fields, options.values["keys"])
         dtypes = {name: dtype for name, dtype in wider.items() if name in columns and not casts.get(name)}
         begin, end = source.offsets[shard : shard + 2].tolist()
-        refuse_misfits(source.joint(shard), dtypes, range(begin, end), source.paths[shard])
+        refuse_misfits(source.joint(shard, list(dtypes)), dtypes, range(begin, end), source.paths[shard])
         if len(dtypes) == len(wider):
             cache.add(shard)
 
@@ -211,5 +212,5 @@ class Batching(Rows):
         source, numbers = self._source, [int(shard) for shard in shards]
         for shard in numbers:
             self._check_widened(shard, options)
-        joints, paths = map_shards(source, source.joint, numbers), source.paths
+        joints, paths = map_shards(source, lambda shard: source.joint(shard, ()), numbers), source.paths
         return BatchPlan(joints, [paths[shard] for shard in numbers], source.fields, options)

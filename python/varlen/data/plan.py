@@ -62,6 +62,7 @@ class BatchPlan:
         self.options = options
         values = options.values
         selection = select_columns(columns, values["keys"])
+        self.keys = tuple(selection)
         self._user_dtypes = casts = per_key("dtype", values["dtype"], selection, columns)
         model = options.model
         as_tensors = options.tensors or model is not None

@@ -43,7 +43,11 @@ _TIMES: dict[type, str] = {
 
 
 def save_rows(
-    dataset: Rows, path: str | os.PathLike[str], rows_per_shard: int | None, progress: bool
+    dataset: Rows,
+    path: str | os.PathLike[str],
+    rows_per_shard: int | None,
+    progress: bool,
+    checksums: bool,
 ) -> None:
     """Write all rows to a file, or to a folder of shards."""
     fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
@@ -54,6 +58,7 @@ def save_rows(
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
         "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
         "account": account_of(dataset).successor(),
+        "checksums": checksums,
     }
     writer = (
         Writer(path, **options) if rows_per_shard is None else ShardWriter(path, rows_per_shard, **options)

@@ -359,7 +359,12 @@ class Views(Batching):
         return self._with_source(map_rows(self, function, path, is_batched, size, has_bar))
 
     def save(
-        self, path: str | os.PathLike[str], *, rows_per_shard: int | None = None, progress: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        rows_per_shard: int | None = None,
+        progress: bool = False,
+        checksums: bool = False,
     ) -> None:
         """Write the rows with all keys, vocabularies and row ids, in bounded memory.
 
@@ -371,6 +376,8 @@ class Views(Batching):
             The rows per file: write a folder of files with an index instead of one file.
         progress
             Show a progress bar.
+        checksums
+            Store checksums, as `varlen.io.save` does.
 
         Raises
         ------
@@ -390,7 +397,7 @@ class Views(Batching):
         {'x': [[4], [1, 2, 3]]}
         """
         size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
-        save_rows(self, path, size, as_bool(progress, "progress"))
+        save_rows(self, path, size, as_bool(progress, "progress"), checksums)
 
     def _with_source(self, source: object) -> Self:
         """A dataset of this class, with its own attributes, over another source."""

@@ -10,6 +10,8 @@ ignore:
 | `varlen.schema` | JSON: `keys`, each with its `dtype` and its declaration as `column`; `row_ids`, a key |
 | `varlen.vocabulary.NAME` | JSON: the strings that integers of key NAME stand for; at most 48 MiB |
 | `varlen.account` | JSON: the account of input, output and everything left out (`account.py`) |
+| `varlen.checksums` | JSON: the checksum of each tensor by its name (`checksums.py`) |
+| `varlen.checksum` | the checksum of the header, its own digits counted as zeros |
 
 Files of both generations of nested_ragged_tensors are read. If a file has bounds, `dimK/lengths` that repeat
 them are ignored; if it has none, the lengths are added up. A header may have up to 100 MB, as the format
@@ -28,16 +30,18 @@ deleted. If somebody truncates a file in place, a process that reads the lost pa
 `check` and `guard` look first. On network file systems, open with `mmap=False`.
 
 A data set is a folder of such files and an `index.json`: `format` "varlen-index", `version` 1, `rows`,
-`keys`, `shards`, each with its `path` in the folder, `rows` and `size`, and the `account` of all shards.
+`keys`, `shards`, each with its `path` in the folder, `rows`, `size` and the `checksum` of its header, the
+`account` of all shards, and the `varlen.checksum` of the index itself.
 """
 
 from typing import TYPE_CHECKING
 
 from varlen._lazy import loaded_from
 from varlen.io.account import Account, AccountError, Balance, Reason, Tally
+from varlen.io.bad_shards import BadShard
 from varlen.io.building import build
 from varlen.io.cache import Cache
-from varlen.io.errors import FileFormatError, StaleFileError
+from varlen.io.errors import ChecksumError, FileFormatError, StaleFileError
 from varlen.io.file import File, open_file
 from varlen.io.intent import Schema, SchemaColumn
 from varlen.io.layout import read_header
@@ -46,13 +50,16 @@ from varlen.io.schema import Field
 from varlen.io.schema_file import read_schema
 from varlen.io.shard_set import ShardSet, open_shards
 from varlen.io.shard_writer import ShardWriter
+from varlen.io.verify import verify
 from varlen.io.writer import Writer
 
 __all__ = [
     "Account",
     "AccountError",
+    "BadShard",
     "Balance",
     "Cache",
+    "ChecksumError",
     "Field",
     "File",
     "FileFormatError",
@@ -70,6 +77,7 @@ __all__ = [
     "read_header",
     "read_schema",
     "save",
+    "verify",
 ]
 
 if not TYPE_CHECKING:  # type checkers know all names

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from varlen import errors
 
-__all__ = ["FileFormatError", "StaleFileError"]
+__all__ = ["ChecksumError", "FileFormatError", "StaleFileError"]
 
 
 class FileFormatError(ValueError):
@@ -17,6 +17,35 @@ class FileFormatError(ValueError):
     >>> issubclass(FileFormatError, ValueError)
     True
     """
+
+
+class ChecksumError(FileFormatError):
+    """The bytes of a file, or of an index, are not those that were written.
+
+    Attributes
+    ----------
+    argument : str
+        The full name of the tensor, such as "dim1/time"; "header" or "index" for what describes the tensors.
+    key, dim : str and int
+        The key and the dim of a tensor.
+    expected, found : str
+        The checksum that was written, and that of the bytes that are there.
+
+    Examples
+    --------
+    >>> issubclass(ChecksumError, FileFormatError)
+    True
+    """
+
+
+def checksum_error(
+    path: str, name: str, expected: str, found: str, key: str | None = None, dim: int | None = None
+) -> ChecksumError:
+    """A ChecksumError that knows its file, its tensor and both checksums."""
+    reason = f"the checksum is {found}, expected {expected}: its bytes are not those that were written"
+    error = errors.error_of(ChecksumError, name, reason, file=path)
+    fields = {"expected": expected, "found": found} | ({} if key is None else {"key": key, "dim": dim})
+    return errors.with_fields(error, **fields)
 
 
 def format_error(path: str, reason: str, argument: str = "", advice: str = "") -> FileFormatError:

@@ -20,6 +20,7 @@ from varlen.arguments import as_list, as_path
 from varlen.errors import error_of, index_error, name_file
 from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
+from varlen.io.checksums import CHECKSUM
 from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError, format_error, stale_error
 from varlen.io.formats import explain
@@ -80,6 +81,7 @@ class File:
         "_levels",
         "_mmap",
         "_path",
+        "_right_tensors",
     )
 
     is_remote = False  # whether its bytes come from a server
@@ -95,6 +97,7 @@ class File:
         self._layout = known_layout(self._identity) or self._name_file(lambda: FileLayout(self._core.header))
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
+        self._right_tensors: set[int] = set()  # tensors whose bytes have their checksums
 
     @property
     def path(self) -> str:
@@ -161,6 +164,43 @@ class File:
         """The account that the file stores, of its input and everything left out; None if there is none."""
         text = self.header.metadata.get(ACCOUNT)
         return None if text is None else self._name_file(lambda: Account.from_text(text))
+
+    @property
+    def checksum(self) -> str | None:
+        """The checksum of the header, as it was written; None if the file holds none."""
+        return self.header.metadata.get(CHECKSUM)
+
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """The checksum of each tensor, by its full name, as it was written; empty if the file holds none."""
+        return self._name_file(lambda: self._layout.checksums)
+
+    def head(self) -> bytes:
+        """Read the bytes before the data: the header and its length.
+
+        Returns
+        -------
+        bytes
+            As they are in the file now.
+
+        Raises
+        ------
+        StaleFileError
+            The file was replaced, changed or removed.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     varlen.io.open_file(f"{folder}/a.nrt").head()[8:24]
+        b'{"__metadata__":'
+        """
+        with open(self._path, "rb") as file:
+            if _identity(os.fstat(file.fileno())) != self._identity:
+                self.check()
+            return file.read(self.header.data_start)
 
     def entry(self, name: str) -> TensorEntry:
         """The place of a key's values in the file.

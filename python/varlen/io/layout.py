@@ -18,6 +18,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_path
 from varlen.errors import error_of
+from varlen.io.checksums import read_checksums
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import TREE, explain
@@ -45,6 +46,7 @@ class FileLayout:
     """Keys, dims, dtypes and levels. Immutable. `view` gives a tensor by its number in the header."""
 
     __slots__ = (
+        "_checksums",
         "_entries",
         "_fields",
         "_schema",
@@ -68,6 +70,14 @@ class FileLayout:
         self._schema: Metadata | None = None
         self._fields: Mapping[str, Field] | None = None
         self._entries: dict[str, TensorEntry] = {}
+        self._checksums: dict[str, str] | None = None
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """The checksum of each tensor, by its full name; empty if the file holds none."""
+        if self._checksums is None:
+            self._checksums = read_checksums(self.header.metadata)
+        return self._checksums
 
     @property
     def schema(self) -> Metadata:

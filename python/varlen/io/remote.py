@@ -79,10 +79,17 @@ class RemoteFile(File):
             self._store.check({url: state})
         self._layout = self._name_file(lambda: FileLayout(_core.Header(text, state.size - 8 - length)))
         self._levels, self._joints = {}, {}
+        self._right_tensors = set()
         data = np.frombuffer(head, np.uint8)[8 + length :]
         for number, begin, end in self._small_levels():
             if end <= len(data):
                 self._store_ends(number, data[begin:end])
+
+    def head(self) -> bytes:
+        """The header and its length."""
+        text = self._store.ranges([Place(self._path, self._state, 0, self.header.data_start)])[0]
+        self._store.check({self._path: self._state})
+        return text
 
     def check(self) -> None:
         """Refuse a URL that no longer leads to the file that was opened."""

@@ -15,6 +15,7 @@ from varlen.arguments import as_bool, as_mapping, new_words, refuse_mask, vocabu
 from varlen.errors import naming, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
+from varlen.io.checksums import CHECKSUM, as_checksums, bytes_of, checksum_of, seal, with_checksums
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
 from varlen.io.intent import Schema, plain_columns
 from varlen.io.row_ids import row_ids_error
@@ -44,6 +45,7 @@ def save(
     schema: Schema | None = None,
     account: Account | None = None,
     padding_id: bool = True,
+    checksums: bool = False,
 ) -> None:
     """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
@@ -72,6 +74,8 @@ def save(
         The account of the rows, which the file stores unchanged.
     padding_id
         As in `varlen.io.Writer`: strings get ids from 1, and id 0 is "[PAD]".
+    checksums
+        Store a checksum of each array and of the header, which `verify` and `varlen.open(verify=)` compare.
 
     Raises
     ------
@@ -82,6 +86,8 @@ def save(
         schema.
     OSError
         The system refused to write; nothing changed.
+    ImportError
+        Checksums need the package xxhash.
 
     Examples
     --------
@@ -96,6 +102,7 @@ def save(
     """
     words: dict[str, dict[str, int]] = {}
     as_bool(padding_id, "padding_id")
+    has_checksums = as_checksums(checksums)
     as_mapping(entries, "entries", "names of tensors to arrays")
     inputs = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
     arrays = {}
@@ -125,9 +132,12 @@ def save(
     if account is not None:
         file_metadata[ACCOUNT] = account.as_text()
     tensors = [(name, tag_of(array.dtype, name), array.shape) for name, array in arrays.items()]
+    if has_checksums:
+        own = {name: checksum_of((bytes_of(array),)) for name, array in arrays.items()}
+        file_metadata = with_checksums(file_metadata, own)
     header = header_bytes(tensors, file_metadata)
     _check_nesting(header, arrays)
-    views = (arrays[name].reshape(-1).view(np.uint8) for name, _, _ in sorted(tensors, key=data_order))
+    views = (bytes_of(arrays[name]) for name, _, _ in sorted(tensors, key=data_order))
     with atomic.replace_file(path, durable) as fd:
         atomic.write_all(fd, (header, *views))
 
@@ -215,7 +225,10 @@ def data_order(entry: Entry) -> tuple[int, str]:
 
 
 def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes:
-    """The first bytes of a file: bounds, and other tensors as they are given. Data follow by `data_order`."""
+    """The first bytes of a file: bounds, and other tensors as they are given. Data follow by `data_order`.
+
+    Where the metadata has a place for the header's own checksum, it is filled in.
+    """
     table: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     bounds = sorted(entry for entry in entries if entry[0].endswith("/bounds"))
     for name, tag, shape in [*bounds, *(entry for entry in entries if entry not in bounds)]:
@@ -235,4 +248,5 @@ def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes
     size = -(-(8 + len(text)) // _ALIGNMENT) * _ALIGNMENT - 8
     if size > _MAX_HEADER:
         raise value_error("entries", f"the header takes {size} bytes, the format allows {_MAX_HEADER}")
-    return size.to_bytes(8, "little") + text.ljust(size)
+    header = size.to_bytes(8, "little") + text.ljust(size)
+    return seal(header, CHECKSUM) if CHECKSUM in metadata else header

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from varlen.errors import instance_error, name_file, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
+from varlen.io.checksums import CHECKSUM, NO_CHECKSUM, compare, library, seal
 from varlen.io.dtypes import TAG_ORDER, face_dtype
-from varlen.io.errors import FileFormatError, format_error
+from varlen.io.errors import FileFormatError, checksum_error, format_error
 from varlen.io.formats import describe_folder
 from varlen.io.schema import Field, Metadata, load_json
 from varlen.io.stores import store_of
@@ -32,40 +33,52 @@ class Shard(NamedTuple):
     rows: int | None = None
     size: int | None = None
     fields: Mapping[str, Field] | None = None  # one object for all shards of an index
+    checksum: str | None = None  # of its header
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether an index lists it."""
+        return self.rows is not None
 
 
 def find_shards(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], options: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    options: Mapping[str, Any] | None = None,
+    *,
+    verify: bool = False,
+    sizes: bool = True,
 ) -> tuple[Shard, ...]:
     """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index; or
     of URLs of these, with the options of their file system.
+
+    verify: compare an index with its checksum. sizes: refuse listed files that are gone or have another size.
     """
     if not isinstance(path, (str, os.PathLike)):
         if not isinstance(path, (list, tuple)):
             raise instance_error("path", "a path or a list of paths", path)
-        parts = [find_shards(item, options) for item in path]
+        parts = [find_shards(item, options, verify=verify, sizes=sizes) for item in path]
         if not parts:
             raise value_error("path", "the list of files is empty")
         return tuple(shard for part in parts for shard in part)
     if is_url(path):
-        return _find_remote(str(path), options)
+        return _find_remote(str(path), options, verify)
     if not os.fspath(path):
         raise FileNotFoundError(2, "No such file or folder", "")
     name = os.path.abspath(os.fspath(path))
     if os.path.isdir(name):
         index = os.path.join(name, INDEX)
         if os.path.exists(index):
-            return read_index(index)
+            return read_index(index, verify=verify, sizes=sizes)
         files = sorted(glob.glob(os.path.join(glob.escape(name), "*.nrt")))
         return _files(files, "" if files else f"no .nrt file in folder {name}: {describe_folder(name)}")
     if os.path.basename(name) == INDEX:
-        return read_index(name)
+        return read_index(name, verify=verify, sizes=sizes)
     if not os.path.exists(name) and glob.has_magic(name):
         return _files(sorted(glob.glob(name, recursive=True)), f"no file is called {name}")
     return (Shard(name),)
 
 
-def _find_remote(url: str, options: Mapping[str, Any] | None) -> tuple[Shard, ...]:
+def _find_remote(url: str, options: Mapping[str, Any] | None, verify: bool) -> tuple[Shard, ...]:
     path = url.partition("?")[0]
     if os.path.splitext(path)[1] in (".nrt", ".safetensors") and not is_pattern(url):
         return (Shard(url),)
@@ -78,7 +91,7 @@ def _find_remote(url: str, options: Mapping[str, Any] | None) -> tuple[Shard, ..
             if index == url:
                 raise
         else:
-            return _parse_index(index, raw)
+            return _parse_index(index, raw, verify)
     files = store.files(url)
     return (Shard(url),) if files is None else tuple(Shard(file) for file in files)
 
@@ -89,15 +102,17 @@ def _files(paths: Sequence[str], message: str) -> tuple[Shard, ...]:
     return tuple(Shard(path) for path in paths)
 
 
-def read_index(path: str) -> tuple[Shard, ...]:
+def read_index(path: str, *, verify: bool = False, sizes: bool = True) -> tuple[Shard, ...]:
     """An index file, checked: its shards lie in its own folder, and have the stated sizes."""
     with open(path, "rb") as file:
-        return _parse_index(path, file.read(_MAX_INDEX + 1))
+        return _parse_index(path, file.read(_MAX_INDEX + 1), verify, sizes)
 
 
-def _parse_index(path: str, raw: bytes) -> tuple[Shard, ...]:
+def _parse_index(path: str, raw: bytes, verify: bool = False, sizes: bool = True) -> tuple[Shard, ...]:
     if len(raw) > _MAX_INDEX:
         raise format_error(path, f"larger than an index may be, {_MAX_INDEX} bytes")
+    if verify:
+        check_index(path, raw)
     try:
         table = load_json(raw, "")
     except FileFormatError as error:
@@ -111,7 +126,7 @@ def _parse_index(path: str, raw: bytes) -> tuple[Shard, ...]:
         raise format_error(path, "has no list of shards")
     folder = _folder_of(path)
     fields = _fields(path, table.get("keys", {}))
-    shards = tuple(_shard(path, folder, i, entry, fields) for i, entry in enumerate(entries))
+    shards = tuple(_shard(path, folder, i, entry, fields, sizes) for i, entry in enumerate(entries))
     total = table.get("rows")
     if total != sum(shard.rows or 0 for shard in shards):
         raise format_error(path, f"says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}")
@@ -130,7 +145,18 @@ def _count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
-def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, Field]) -> Shard:
+def check_index(path: str, raw: bytes) -> None:
+    """Compare the bytes of an index with its checksum."""
+    library("verify")
+    checksums = compare(raw, CHECKSUM)
+    if checksums is None:
+        advice = "write the folder with checksums=True"
+        raise format_error(path, "its bytes cannot be verified: it has no checksum", "", advice)
+    if checksums[0] != checksums[1]:
+        raise checksum_error(path, "index", *checksums)
+
+
+def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, Field], sizes: bool) -> Shard:
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
         raise format_error(index, f"shard {i} has no path")
     name, rows, size = entry["path"], entry.get("rows"), entry.get("size")
@@ -138,16 +164,21 @@ def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, 
         raise format_error(index, f"shard {i}: {name!r} is not the name of a file in its folder")
     if not _count(rows) or not _count(size):
         raise format_error(index, f"shard {name!r} has {rows!r} rows and {size!r} bytes")
-    if is_url(folder):
-        return Shard(join_url(folder, name), rows, size, fields)  # its size is looked at when it is opened
+    checksum = entry.get("checksum")
+    if not (checksum is None or isinstance(checksum, str)):
+        raise format_error(index, f"shard {name!r} has the checksum {checksum!r}")
+    if is_url(folder):  # its size is looked at when it is opened
+        return Shard(join_url(folder, name), rows, size, fields, checksum)
     path = os.path.join(folder, name)
+    if not sizes:
+        return Shard(path, rows, size, fields, checksum)
     try:
         real = os.stat(path).st_size
     except OSError as error:
         raise format_error(index, f"shard {name!r}: {error.strerror}") from None
     if real != size:
         raise format_error(index, f"shard {name!r} has {real} bytes, the index says {size}")
-    return Shard(path, rows, size, fields)
+    return Shard(path, rows, size, fields, checksum)
 
 
 def _fields(path: str, keys: object) -> dict[str, Field]:
@@ -171,6 +202,11 @@ def _fields(path: str, keys: object) -> dict[str, Field]:
     return out
 
 
+def _entry(shard: Shard) -> dict[str, Any]:
+    entry = {"path": os.path.basename(shard.path), "rows": shard.rows, "size": shard.size}
+    return entry if shard.checksum is None else {**entry, "checksum": shard.checksum}
+
+
 def write_index(
     folder: str,
     shards: Sequence[Shard],
@@ -187,13 +223,18 @@ def write_index(
             name: {"dim": f.dim, "dtype": str(f.dtype), "tag": f.tag, "trailing": list(f.trailing)}
             for name, f in fields.items()
         },
-        "shards": [{"path": os.path.basename(s.path), "rows": s.rows, "size": s.size} for s in shards],
+        "shards": [_entry(shard) for shard in shards],
     }
+    has_checksums = bool(shards) and all(shard.checksum is not None for shard in shards)
+    if has_checksums:
+        table = {"format": table["format"], CHECKSUM: NO_CHECKSUM, **table}  # near the front, before all else
     if account is not None:
         table["account"] = account.as_dict()
-    text = json.dumps(table, ensure_ascii=False, indent=1).encode()
+    text = json.dumps(table, ensure_ascii=False, indent=1).encode() + b"\n"
+    if has_checksums:
+        text = seal(text, CHECKSUM)
     with atomic.replace_file(os.path.join(folder, INDEX), durable) as fd:
-        atomic.write_all(fd, (text + b"\n",))
+        atomic.write_all(fd, (text,))
 
 
 def read_account(folder: str, options: Mapping[str, Any] | None = None) -> Account | None:

@@ -9,16 +9,26 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_list, as_mapping, as_path, check_hashable, refuse_mask
+from varlen.arguments import (
+    as_bool,
+    as_list,
+    as_mapping,
+    as_path,
+    check_hashable,
+    one_of,
+    refuse_mask,
+)
 from varlen.errors import dtype_error, index_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
+from varlen.io.bad_shards import BadShard, leave_out_bad
 from varlen.io.cache import Cache
+from varlen.io.checksums import library
 from varlen.io.dtypes import has_stand_in, widen
 from varlen.io.errors import name_only_file
 from varlen.io.file import File, open_file, refuse_left_behind
@@ -29,6 +39,7 @@ from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account
 from varlen.io.urls import is_url
+from varlen.io.verification import check_header, check_tensors, levels_of, tensors_of
 from varlen.io.waits import map_items
 
 if TYPE_CHECKING:
@@ -64,6 +75,8 @@ def open_shards(
     keys: Iterable[str] | None = None,
     cache: str | os.PathLike[str] | Cache | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    verify: Literal["never", "read", "open"] = "never",
+    on_bad_shard: Literal["error", "skip"] = "error",
 ) -> ShardSet:
     """Open one or more files of rows as one sequence; only headers are read.
 
@@ -80,6 +93,10 @@ def open_shards(
         A folder for whole copies of remote files, made when they are first read; or a `Cache` for parts.
     storage_options : mapping, optional
         The options of the file system that the URLs name, as in `varlen.open`.
+    verify : {"never", "read", "open"}
+        When bytes are compared with their checksums, as in `varlen.open`.
+    on_bad_shard : {"error", "skip"}
+        What happens to a shard that is not as it was written, as in `varlen.open`.
 
     Returns
     -------
@@ -114,16 +131,20 @@ def open_shards(
         keys = tuple(dict.fromkeys(names))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
+    if verify != "never" or on_bad_shard != "error":
+        _check_trust(verify, on_bad_shard)
     is_bounded = isinstance(cache, Cache)
     folder = None if cache is None or is_bounded else os.path.abspath(as_path(cache, "cache", "a folder"))
     options = None if storage_options is None else as_mapping(storage_options, "storage_options", "options")
-    if name and not name.endswith(INDEX) and not is_url(name) and cache is None and options is None:
+    is_plain = cache is None and options is None and on_bad_shard == "error"
+    if name and not name.endswith(INDEX) and not is_url(name) and is_plain:
         try:
             file = open_file(name, mmap=mmap)
-            return ShardSet((Shard(file.path),), mmap, keys, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
-    shards = find_shards(path, options)
+        else:
+            return ShardSet((Shard(file.path),), mmap, keys, file=file, verify=verify)
+    shards = find_shards(path, options, verify=verify != "never", sizes=on_bad_shard == "error")
     far = [is_url(shard.path) for shard in shards]
     if options is not None and not any(far):
         raise value_error("storage_options", f"{path} is no URL; only file systems behind URLs have options")
@@ -132,7 +153,25 @@ def open_shards(
     if folder is None and any(far):
         mmap = False
     place = cache if isinstance(cache, Cache) else folder
-    return ShardSet(shards, mmap, keys, cache=place, storage_options=options)
+    how: dict[str, Any] = {"cache": place, "storage_options": options}
+    if on_bad_shard == "error":
+        return ShardSet(shards, mmap, keys, **how, verify=verify)
+
+    def part(shard: Shard, verify: str = "open") -> ShardSet:
+        return ShardSet((shard,), mmap, keys, **how, verify=verify)
+
+    good, bad = leave_out_bad(shards, part, lambda shard: len(part(shard, "read")))
+    return ShardSet(good, mmap, keys, **how, bad_shards=bad)
+
+
+def _check_trust(verify: str, on_bad_shard: str) -> None:
+    one_of(verify, "verify", ("never", "read", "open"))
+    one_of(on_bad_shard, "on_bad_shard", ("error", "skip"))
+    if on_bad_shard == "skip" and verify != "open":
+        reason = "'skip' needs verify='open': rows cannot lose their numbers once they are read"
+        raise value_error("on_bad_shard", reason)
+    if verify != "never":
+        library("verify")
 
 
 class ShardSet:
@@ -154,6 +193,10 @@ class ShardSet:
         The folder for copies of files behind URLs, or the cache of their parts.
     storage_options
         The options of the file system of the URLs.
+    verify
+        When bytes are compared with their checksums: "never", "read" or "open".
+    bad_shards
+        Shards that were left out, because their bytes are not those that were written.
 
     Examples
     --------
@@ -165,8 +208,8 @@ class ShardSet:
     >>> shards = varlen.io.open_shards(path, mmap=False)
     >>> shards.rows_of([30, 70]), shards.read_many([1, 0], ends=1).values("t")
     (array([1, 0]), array([7, 5]))
-    >>> shards.names, shards.depth, shards.row_ids, shards.counts, shards.offsets
-    (['id', 't'], 1, 'id', array([2]), array([0, 2]))
+    >>> shards.names, shards.depth, shards.row_ids, shards.counts, shards.offsets, shards.bad_shards
+    (['id', 't'], 1, 'id', array([2]), array([0, 2]), ())
     >>> folder.cleanup()
     """
 
@@ -179,8 +222,14 @@ class ShardSet:
         file: File | None = None,
         cache: str | Cache | None = None,
         storage_options: Mapping[str, Any] | None = None,
+        verify: str = "never",
+        bad_shards: tuple[BadShard, ...] = (),
     ) -> None:
         self.mmap = mmap
+        self.bad_shards = bad_shards
+        self._verify = verify
+        # The shards whose bytes are still to be compared, by what is read of them: keys, a level, or all.
+        self._unread: dict[tuple[str, ...] | int | None, set[int]] | None = {} if verify == "read" else None
         self._cache = cache
         self._options = storage_options
         self._shards = shards
@@ -197,12 +246,16 @@ class ShardSet:
         self._joints: dict[int, tuple[tuple[Any], _core.Joint]] = {}
         self._ids: RowIds | None = None
         if file is not None:
+            if verify != "never":
+                check_header(file, shards[0])
             self._files[0] = file
             self._length = file.count
             if keys is not None:
                 self._agree(0)
             else:
                 refuse_left_behind(file)
+            if verify == "open":
+                self._check_all()
             return
         first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
         unknown = [i for i, shard in enumerate(shards) if shard.rows is None and is_url(shard.path)]
@@ -212,6 +265,8 @@ class ShardSet:
             self._widen_all()
         self._length = int(self.offsets[-1])
         self._opened_files = {}
+        if verify == "open":
+            self._check_all()
 
     def __len__(self) -> int:
         return self._length
@@ -245,14 +300,22 @@ class ShardSet:
         """
         parts: list[Account] = []
         accounts: dict[str, Account | None] = {}
+        in_index = [bad.path for bad in self.bad_shards if bad.in_index]
+        in_index += [shard.path for shard in self._shards if shard.is_listed]
+        for folder in dict.fromkeys(map(folder_of, in_index)):
+            accounts[folder] = part = read_account(folder, self._options)
+            parts += [] if part is None else [part]
+        for bad in self.bad_shards:
+            if not bad.in_index or accounts[folder_of(bad.path)] is None:
+                # The header of a shard with a wrong tensor is right.
+                has_header = hasattr(bad.error, "key") and not is_url(bad.path)
+                parts.append(_account_of(open_file(bad.path)) if has_header else bad.account())
         for i, shard in enumerate(self._shards):
-            folder = None if shard.rows is None else folder_of(shard.path)
-            if folder is not None and folder not in accounts:
-                accounts[folder] = part = read_account(folder, self._options)
-                parts += [] if part is None else [part]
-            if folder is None or accounts[folder] is None:
+            if not shard.is_listed or accounts[folder_of(shard.path)] is None:
                 parts.append(_account_of(self.file(i)))
         total = sum(parts[1:], parts[0]) if parts else Account()
+        if self.bad_shards:
+            total = self._without_bad(total)
         for name in total.columns.keys() - set(self.names) if self._keys is not None else ():
             del total.columns[name]
             total.unread[name] = "not among the keys that were opened"
@@ -316,13 +379,16 @@ class ShardSet:
         """One Joint per shard, with its own dtypes: views of maps; with `mmap=False` files are read whole."""
         return [self.joint(shard) for shard in range(len(self.counts))]
 
-    def joint(self, shard: int) -> _core.Joint:
+    def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
         """The rows of one shard, with the dtypes of its file and the vocabularies of all shards so far.
 
         Parameters
         ----------
         shard : int
             The number of the shard.
+        keys : sequence of str, optional
+            The keys whose bytes are read now, and compared with their checksums; all by default. The result
+            has all keys.
 
         Returns
         -------
@@ -340,6 +406,11 @@ class ShardSet:
         array([5, 6, 7])
         """
         file = self.file(shard)
+        if self._unread is not None:
+            # Numbers that NumPy has no dtype for are read before a batch is.
+            early = [] if keys is None else [n for n, f in self.fields.items() if has_stand_in(f.tag)]
+            if keys is None or keys or early:
+                self._touch(shard, None if keys is None else (*keys, *early))
         joint = file.joint() if self._keys is None or not file.names else file.joint(self._keys)
         agreement = self._find_agreement()
         if len(self._files) == 1 or agreement is None:
@@ -376,6 +447,8 @@ class ShardSet:
         ...     varlen.io.open_shards(folder).ends(0, 1)
         array([2, 3])
         """
+        if self._unread is not None:
+            self._touch(shard, dim)
         level = self.file(shard).level(dim)
         return level.bounds if isinstance(level, _core.Level) else level
 
@@ -403,7 +476,42 @@ class ShardSet:
         ...     varlen.io.open_shards(folder).values(0, "t")
         array([5, 6, 7])
         """
+        if self._unread is not None:
+            self._touch(shard, (name,))
         return self.file(shard).values(name)
+
+    def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None:
+        """Compare bytes with their checksums before they are first read, if the set was opened for that.
+
+        Only the shards of the rows are read, and each tensor once in a process.
+
+        Parameters
+        ----------
+        rows : array_like of int
+            Row numbers; those out of range are left to whoever reads them.
+        keys : tuple of str, optional
+            The keys that are read; all by default.
+
+        Raises
+        ------
+        ChecksumError
+            A tensor's bytes are not those that were written. The error names the file and the tensor.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, checksums=True)
+        ...     varlen.io.open_shards(folder, verify="read").touch([0])
+        """
+        if self._unread is None or not (unread := self._find_unread(keys)):
+            return
+        numbers = np.asarray(rows).reshape(-1)
+        numbers = np.where(numbers < 0, numbers + len(self), numbers)
+        shards = np.unique(np.searchsorted(self.offsets[1:], numbers, side="right"))
+        for shard in unread.intersection(shards.tolist()):
+            self._touch(shard, keys)
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard stores in a narrower dtype than `fields` gives.
@@ -544,6 +652,8 @@ class ShardSet:
         ...     shards.validate()
         """
         for shard in range(len(self.counts)):
+            if self._unread is not None:
+                self._touch(shard, None)
             self.file(shard).validate()
 
     def locate(self, rows: Indices) -> tuple[Ints, Ints]:
@@ -674,6 +784,9 @@ class ShardSet:
             mine = np.flatnonzero(shards == shard)
             first, last = (None if w is None else w[mine] for w in windows)
             wants.append((shard, local[mine], first, last, keys))
+        if self._unread is not None:
+            for shard in uniques.tolist():
+                self._touch(shard, None if keys is None else tuple(keys))
         parts = self._read_remote(wants) if self.waits else [self._read_shard(*want) for want in wants]
         agreement = self._find_agreement()
         assert agreement is not None
@@ -713,6 +826,8 @@ class ShardSet:
             mine = shards == shard
             cut = [None if w is None else w[mine] for w in windows]
             file = self.file(int(shard))
+            if self._unread is not None:
+                self._touch(int(shard), file.depth)
             file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
 
     def rows_of(self, ids: RowsLike) -> Ints:
@@ -750,7 +865,7 @@ class ShardSet:
             if name is None:
                 raise value_error("ids", "these files hold no row ids", "save them with row_ids=")
             full = np.flatnonzero(self.counts).tolist()
-            parts = map_items(lambda shard: self.file(shard).values(name), full, self.waits)
+            parts = map_items(lambda shard: self.values(shard, name), full, self.waits)
             field = self.fields.get(name) or self.file(self._first).fields[name]
             self._ids = RowIds(parts, field.vocabulary)
         return self._ids.rows_of(ids)
@@ -767,12 +882,31 @@ class ShardSet:
         identities = [k if f is None else f.identity for f, k in zip(self._files, expected, strict=True)]
         if isinstance(self._cache, str):  # a copy elsewhere has another identity
             identities = [None] * len(identities)
+        # What was compared when it was opened has the same identity there.
+        verify = "read" if self._verify == "read" else "never"
         how = (self._shards, self.mmap, self._keys, identities, None, self._cache, self._options)
-        return ShardSet, how
+        return ShardSet, (*how, verify, self.bad_shards)
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
         return f"ShardSet({where}, {len(self)} rows, {len(self.fields)} keys, depth {self.depth})"
+
+    def _without_bad(self, account: Account) -> Account:
+        """The account of the rows that are left, where bad shards were left out."""
+        result = account.successor()
+        counts = {
+            name: sum(self.file(i).layout.rows[field.dim] for i in range(len(self._shards)))
+            for name, field in self.fields.items()
+            if field.dim >= 0
+        }
+        why, first = "in bad shards", [bad.places for bad in self.bad_shards]
+        result.leave_out(None, why, sum(bad.rows for bad in self.bad_shards), first=first)
+        for name, balance in result.columns.items():
+            missing = balance.source.values - balance.left_out - counts.get(name, 0)
+            result.leave_out(name, why, missing, None, first)
+        words = {name: field.vocabulary for name, field in self.fields.items() if field.vocabulary}
+        result.set_result(len(self), counts, words)
+        return result
 
     def _count_rows(self) -> tuple[Ints, Ints]:
         if self._counts_and_offsets is None:
@@ -829,11 +963,17 @@ class ShardSet:
             from varlen.io.remote import RemoteFile, fetch_whole
 
             if not isinstance(self._cache, str):
-                return RemoteFile(path, identity, self._options, self._cache)
+                return self._with_header(RemoteFile(path, identity, self._options, self._cache), shard)
             path = fetch_whole(path, self._cache, self._options)
         file = open_file(path, mmap=self.mmap)
         if identity is not None and identity != file.identity:
             file = File(path, self.mmap, identity)  # raises the error that says how it differs
+        return self._with_header(file, shard)
+
+    def _with_header(self, file: File, shard: int) -> File:
+        """The file, whose header has its checksum."""
+        if self._verify != "never":
+            check_header(file, self._shards[shard])
         return file
 
     def _read_remote(self, wants: Sequence[Want]) -> list[_core.Joint]:
@@ -856,6 +996,35 @@ class ShardSet:
                 parts.append(self._read_shard(*want))
         return parts
 
+    def _find_unread(self, what: tuple[str, ...] | int | None) -> set[int] | None:
+        """The shards whose keys, or whose level, are still to be compared; none if there are none."""
+        table = self._unread
+        if table is None:
+            return None
+        unread = table.get(what)
+        if unread is None:
+            unread = table[what] = set(range(len(self._shards)))
+        return unread
+
+    def _touch(self, shard: int, what: tuple[str, ...] | int | None) -> None:
+        """Compare what is read of a shard with its checksums, the first time."""
+        unread = self._find_unread(what)
+        if not unread or shard not in unread:
+            return
+        file = self.file(shard)
+        if isinstance(what, int):
+            check_tensors(file, levels_of(file, what))
+        else:
+            check_tensors(file, tensors_of(file, self._keys if what is None else what))
+        unread.discard(shard)
+        if what is None and not unread:
+            self._unread = None
+
+    def _check_all(self) -> None:
+        for shard in range(len(self._shards)):
+            file = self.file(shard)
+            check_tensors(file, tensors_of(file, self._keys))
+
     def _read_shard(
         self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None, keys: Sequence[str] | None
     ) -> _core.Joint:
@@ -864,7 +1033,7 @@ class ShardSet:
             result = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
         else:
             file.guard()
-            joint = self.joint(shard)
+            joint = self.joint(shard, ())
             try:
                 result = (joint if keys is None else joint.select(keys)).take(rows)
             except ValueError as error:

@@ -172,7 +172,7 @@ class ShardWriter(atomic.AtomicWriter):
                 path = os.path.join(self.path, f"part-{number:05d}.nrt")
                 paths.append(path)
                 os.rename(shard.path, path)
-                shards.append(Shard(path, shard.rows, shard.size))
+                shards.append(shard._replace(path=path))
             paths.append(os.path.join(self.path, INDEX))
             durable = self._options.get("durable", True)
             write_index(self.path, shards, self._fields, durable, self._account)
@@ -226,7 +226,8 @@ class ShardWriter(atomic.AtomicWriter):
                 raise value_error(key, f"{conflict} in the shards before", "name its dtype in schema=")
         writer.close()
         self._previous = writer
-        self._shards.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
+        size = os.stat(writer.path).st_size
+        self._shards.append(Shard(writer.path, writer.rows, size, checksum=writer.checksum))
         self._writer = None
         self._fields = fields
 

@@ -22,6 +22,7 @@ from varlen.arguments import (
 from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
+from varlen.io.checksums import as_checksums, checksum_in, read_tensors, with_checksums, zeros_of
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.dtypes import (
     cast_exactly,
@@ -115,6 +116,8 @@ class Writer(atomic.AtomicWriter):
     padding_id
         True: new vocabularies, except that of row ids, begin with "[PAD]", and its id 0 pads batches. False:
         they begin with the first word.
+    checksums
+        True: the file stores a checksum of each tensor and of its header, as in `varlen.io.save`.
 
     Examples
     --------
@@ -143,6 +146,7 @@ class Writer(atomic.AtomicWriter):
         durable: bool = True,
         account: Account | None = None,
         padding_id: bool = True,
+        checksums: bool = False,
     ) -> None:
         self.path = atomic.resolve(path)
         self._account = self._counts = account  # counts go to that of all shards, where there are some
@@ -155,6 +159,7 @@ class Writer(atomic.AtomicWriter):
         self._row_ids = check_row_ids(row_ids)
         self._padding_id = as_bool(padding_id, "padding_id")
         self._durable = durable
+        self._has_checksums = as_checksums(checksums)
         self._metadata = check_metadata(metadata)
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
@@ -165,6 +170,7 @@ class Writer(atomic.AtomicWriter):
         self._columns: dict[str, _Column] | None = None
         self._totals: list[int] = []
         self._buffer = ColumnBuffer(self.path)
+        self.checksum: str | None = None  # of the header, once the file is there
         self._open = True
 
     @property
@@ -461,7 +467,10 @@ class Writer(atomic.AtomicWriter):
         # What a shard lacks is found by the account of all shards, where there is one.
         if columns and self._intent is None and self._counts is self._account:
             check_schema_keys(self._schema, columns)
-        header = header_bytes([entry for entry, _ in entries], file_metadata)
+        tensors = [entry for entry, _ in entries]
+        if self._has_checksums:  # known once the values are there; their texts are as long as these
+            file_metadata = with_checksums(file_metadata, zeros_of(name for name, _, _ in tensors))
+        header = header_bytes(tensors, file_metadata)
         with atomic.replace_file(self.path, self._durable) as fd:
             atomic.write_all(fd, (header,))
             for _, key in sorted(entries, key=lambda entry: data_order(entry[0])):
@@ -476,6 +485,11 @@ class Writer(atomic.AtomicWriter):
                     for chunk in self._buffer.chunks((key, part)):
                         cast = chunk.view(dtype).astype(column.dtype)
                         atomic.write_all(fd, (cast.view(np.uint8),))
+            if self._has_checksums:
+                header = header_bytes(tensors, with_checksums(file_metadata, read_tensors(fd)))
+                os.lseek(fd, 0, os.SEEK_SET)
+                atomic.write_all(fd, (header,))
+                self.checksum = checksum_in(header)
             if self._account is not None:
                 self._account.set_result(*read_written(fd))
                 self._account.check()

@@ -90,7 +90,13 @@ def tensor_names(path: Path, subset: list[str] | None) -> tuple[str, ...]:
     return tuple(name for _, name in sorted(places, key=lambda place: place[0]))
 
 
-def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], durable: bool) -> None:
+def save(
+    path: Any,
+    arrays: Mapping[str, Array],
+    metadata: Mapping[str, Any],
+    durable: bool,
+    checksums: bool = False,
+) -> None:
     """Write the tensors, with the metadata of their keys."""
     bare = {full.partition("/")[2] for full in arrays}
     words = {key: words for key, words in metadata.get("vocabularies", {}).items() if key in bare}
@@ -98,4 +104,4 @@ def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], du
     if f"dim0/{row_ids}" not in arrays:
         row_ids = None
     path = as_path(path, "fp")
-    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, durable=durable)
+    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, durable=durable, checksums=checksums)

@@ -205,7 +205,7 @@ class JointNestedRaggedTensorDict(
     def _infer_dtype(cls, vals: Sequence[object]) -> Any:
         return columns.infer_dtype(vals)
 
-    def save(self, fp: str | os.PathLike[str], *, durable: bool = True) -> None:
+    def save(self, fp: str | os.PathLike[str], *, durable: bool = True, checksums: bool = False) -> None:
         """Write a file that upstream and safetensors can read, completely or not at all.
 
         Parameters
@@ -215,6 +215,8 @@ class JointNestedRaggedTensorDict(
         durable
             False skips the fsync, which is faster. Other processes still see either the old file or the new
             one, complete; a power cut within seconds may lose both.
+        checksums
+            Store a checksum of each array, as `varlen.io.save` does.
 
         Raises
         ------
@@ -237,7 +239,7 @@ class JointNestedRaggedTensorDict(
         if self._is_lazy:
             raise value_error("", f"Already saved to {self._tensors_fp}!")
         self._view().check()
-        files.save(fp, self._arrays(), self._meta, durable)
+        files.save(fp, self._arrays(), self._meta, durable, checksums)
 
     @classmethod
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:

@@ -34,7 +34,7 @@ def test_help_and_version_end_well(capsys):
     for arguments in (
         ["--help"],
         ["--version"],
-        *([name, "--help"] for name in ("demo", "info", "convert", "bench")),
+        *([name, "--help"] for name in ("demo", "info", "convert", "verify", "bench")),
     ):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
@@ -45,7 +45,7 @@ def test_help_and_version_end_well(capsys):
 def test_a_command_builds_no_parser_of_another(tmp_path):
     program = (
         "import sys; from varlen.cli import main; code = main(['info', sys.argv[1]]);"
-        "commands = {f'varlen.cli.{name}' for name in ('convert', 'demo', 'info', 'bench')};"
+        "commands = {f'varlen.cli.{name}' for name in ('convert', 'demo', 'info', 'verify', 'bench')};"
         "print(code, sorted(commands & set(sys.modules)))"
     )
     visits = varlen.JointNestedRaggedTensorDict({"time": [[0.5], []]})

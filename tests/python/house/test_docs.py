@@ -19,7 +19,9 @@ import pytest
 import varlen
 
 # An example of these says nothing where they are not installed.
-OPTIONAL = {"awkward", "fsspec", "matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch", "urllib3"}
+OPTIONAL = {
+    "awkward", "fsspec", "matplotlib", "ml_dtypes", "pyarrow", "spacy", "thinc", "torch", "urllib3", "xxhash",
+}  # fmt: skip
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

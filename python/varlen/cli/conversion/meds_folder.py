@@ -307,6 +307,7 @@ def convert_meds(
     quiet: bool = True,
     drop_unsplit: bool = False,
     as_json: bool = False,
+    checksums: bool = False,
 ) -> None:
     """Converts a folder of MEDS, one shard in memory at a time."""
     from tqdm import tqdm
@@ -370,7 +371,9 @@ def convert_meds(
             tokens.parent.mkdir(parents=True, exist_ok=True)
             account.leave_out("time_delta_days", "days between events", -joint.rows(1), None)
             kinds = {"code": np.int64}
-            with io.Writer(data, vocabularies=words, schema=kinds, account=account) as writer:
+            with io.Writer(
+                data, vocabularies=words, schema=kinds, account=account, checksums=checksums
+            ) as writer:
                 writer.append(joint)
             pq.write_table(schema, tokens)
             accounts.add_shard(account, tokens)

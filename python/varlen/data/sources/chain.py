@@ -15,7 +15,7 @@ from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RowsLike
+    from varlen.backends.values import Indices, RowsLike
 
 
 __all__ = []
@@ -67,10 +67,20 @@ class JoinedSource:
         """The files, in the order of their rows; an empty string for rows in memory."""
         return [path for source in self._sources for path in source.paths]
 
-    def joint(self, shard: int) -> _core.Joint:
-        """The rows of one shard, with its own dtypes."""
+    def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None:
+        """Compare bytes with their checksums before they are first read."""
+        numbers = np.asarray(rows).reshape(-1)
+        numbers = np.where(numbers < 0, numbers + len(self), numbers)
+        owners = self._begins[1:].searchsorted(numbers, side="right")
+        for owner, source in enumerate(self._sources):
+            mine = numbers[owners == owner]
+            if len(mine):
+                source.touch(mine - self._begins[owner], keys)
+
+    def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
+        """The rows of one shard, with its own dtypes; of `keys` the bytes are read."""
         source, own = self._places[shard]
-        return source.joint(own).with_meta(joint_metadata(self.fields, self.row_ids))
+        return source.joint(own, keys).with_meta(joint_metadata(self.fields, self.row_ids))
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""

@@ -14,7 +14,7 @@ from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
 if TYPE_CHECKING:
-    from varlen.backends.values import RowsLike
+    from varlen.backends.values import Indices, RowsLike
 
 
 __all__ = []
@@ -64,9 +64,16 @@ class KeyedSource:
             counts[shard + 1] = ends[-1] if len(ends) else 0
         return np.cumsum(counts)
 
-    def joint(self, shard: int) -> _core.Joint:
-        """The rows of one shard, with its own dtypes."""
-        joint = self._source.joint(shard)
+    def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None:
+        """Compare bytes with their checksums before they are first read."""
+        self._source.touch(rows, self._other_keys(keys))
+
+    def _other_keys(self, keys: Sequence[str] | None) -> tuple[str, ...] | None:
+        return None if keys is None else tuple(name for name in keys if name != self._name)
+
+    def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
+        """The rows of one shard, with its own dtypes; of `keys` the bytes are read."""
+        joint = self._source.joint(shard, self._other_keys(keys))
         if len(joint) == 0:
             return joint
         metadata = joint_metadata(self.fields, self.row_ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from varlen.data.dataset import Dataset
 from varlen.io import open_shards
@@ -22,6 +22,8 @@ def open(
     keys: Iterable[str] | None = None,
     cache: str | os.PathLike[str] | Cache | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    verify: Literal["never", "read", "open"] = "never",
+    on_bad_shard: Literal["error", "skip"] = "error",
 ) -> Dataset:
     """Open files of nested rows as one dataset. Only their headers are read.
 
@@ -44,6 +46,14 @@ def open(
         The options of the file system of the URLs, as fsspec takes them: credentials, endpoints. For HTTP
         `{"headers": {...}}`. They are pickled with the dataset. Without them fsspec's configuration counts:
         `fsspec.config.conf` or `FSSPEC_...` in the environment.
+    verify
+        When bytes are compared with the checksums that a writer stored for `checksums=True`. "never"; "read":
+        an index and headers when they are opened, and each array whole before the process first reads any of
+        it; "open": everything at once. Files without checksums are then refused. The package xxhash computes
+        them.
+    on_bad_shard
+        "error", or "skip" with `verify="open"`: a shard that is gone, damaged or changed is left out. The
+        `account` counts its rows, and `source.bad_shards` names it.
 
     Returns
     -------
@@ -58,6 +68,10 @@ def open(
         A server does not answer after five tries, or answers with another range.
     varlen.io.FileFormatError
         A file is damaged, or shards do not fit together: a ValueError that names the file and the place.
+    varlen.io.ChecksumError
+        Bytes are not those that were written: a FileFormatError that names the array, and both checksums.
+    ImportError
+        Bytes are to be verified, and the package xxhash is missing.
     KeyError
         The files have no such key.
 
@@ -73,4 +87,8 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    return Dataset(open_shards(path, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options))
+    shards = open_shards(
+        path, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options,
+        verify=verify, on_bad_shard=on_bad_shard,
+    )  # fmt: skip
+    return Dataset(shards)

@@ -64,7 +64,8 @@ class Source(Protocol):
     def fields(self) -> Mapping[str, ColumnLike]: ...
     @property
     def paths(self) -> list[str]: ...
-    def joint(self, shard: int) -> _core.Joint: ...
+    def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint: ...
+    def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None: ...
     def wider(self, shard: int) -> Mapping[str, np.dtype]: ...
     def read_many(
         self,
@@ -152,9 +153,12 @@ class MemorySource:
         """Empty strings: nothing is in a file."""
         return [""] * len(self._joints)
 
-    def joint(self, shard: int) -> _core.Joint:
+    def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
         """The rows of one part, with its own dtypes."""
         return self._joints[shard]
+
+    def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None:
+        """Nothing to compare: memory has no checksums."""
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a part has in a narrower dtype than `fields`, and that of `fields`."""

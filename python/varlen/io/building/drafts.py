@@ -56,6 +56,7 @@ class Shard(NamedTuple):
     words: Mapping[str, tuple[str, ...]]
     durable: bool
     schema: Schema | None = None
+    checksums: bool = False
 
 
 def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple[str, ...]]) -> bool:
@@ -79,6 +80,7 @@ def write_shard(shard: Shard, partition: object = None) -> int:
         durable=shard.durable,
         schema=shard.schema,
         account=file.account,
+        checksums=shard.checksums,
     )
     return file.count
 

@@ -28,6 +28,7 @@ from varlen.io.building.folder import (
     shard_path,
     waiting_path,
 )
+from varlen.io.checksums import as_checksums
 from varlen.io.file import File, open_file
 from varlen.io.file_counts import read_all_written
 from varlen.io.intent import Schema
@@ -56,6 +57,7 @@ def build(
     durable: bool = True,
     progress: bool = False,
     padding_id: bool = True,
+    checksums: bool = False,
 ) -> ShardSet:
     """Build a folder of shards with an index, one shard per partition, on many processes or machines.
 
@@ -102,6 +104,8 @@ def build(
         Show a progress bar.
     padding_id
         As in `varlen.io.Writer`: new vocabularies begin with "[PAD]".
+    checksums
+        True: shards and index have checksums, as in `varlen.io.save`.
 
     Returns
     -------
@@ -138,12 +142,13 @@ def build(
     with engine_of(engine, partitions, as_few(workers, "workers", _MOST_WORKERS, 1)) as run:
         words = {name: tuple(word_list) for name, word_list in vocabularies_of(vocabularies).items()}
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
-        options = {
+        options: dict[str, Any] = {
             "schema": schema if isinstance(schema, Schema) else dtypes_of(schema),
             "vocabularies": words,
             "row_ids": check_row_ids(row_ids),
             "durable": durable,
             "padding_id": as_bool(padding_id, "padding_id"),
+            "checksums": as_checksums(checksums),
         }
         path = as_path(folder, "folder")
         if not path:
@@ -170,15 +175,18 @@ def build(
             }
             intent = schema if isinstance(schema, Schema) else None
             shards = [
-                Shard(i, file.path, waiting_path(path, i), dtypes, words, durable, intent)
+                Shard(
+                    i, file.path, waiting_path(path, i), dtypes, words, durable, intent, options["checksums"]
+                )
                 for i, file in enumerate(files)
                 if not agrees(file, dtypes, words)
             ]
             _run(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
             ready.update((shard.number, shard.path) for shard in shards)
+            results = [open_file(ready.get(i, file.path)) for i, file in enumerate(files)]
             entries = [
-                Listed(shard_path(path, i), file.count, os.stat(ready.get(i, file.path)).st_size)
-                for i, file in enumerate(files)
+                Listed(shard_path(path, i), file.count, file.identity[0], checksum=file.checksum)
+                for i, file in enumerate(results)
             ]
             account = _account(files, [ready.get(i, file.path) for i, file in enumerate(files)], words)
             publish(path, ready, entries, fields, drafts, durable, account)
@@ -218,6 +226,7 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], unit: str | N
 
 def _draft(number: int, part: object, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
     names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
+    names += ["checksums"] * options["checksums"]
     plain = repr([(name, str(options[name])) for name in names])
     texts = (_identity(part) + str(number).encode(), _name_of(make) + plain.encode())
     fingerprint = "-".join(hashlib.blake2b(text, digest_size=16).hexdigest() for text in texts)
