@@ -9,6 +9,7 @@ NOUNS = (
     "datasets.dicts",
     "datasets.loader",
     "datasets.io",
+    "datasets.checksums",
     "datasets.sets",
     "datasets.remote",
     "lists",
