@@ -9,7 +9,7 @@ from varlen.arguments import as_bool, as_float, as_int
 from varlen.backends.values import is_tensor
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.support.inputs import same_kind
+from varlen.ops.support.inputs import regroup, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def _norm(r: Any, name: str, groups: int, x: dict[str, Any]) -> Any:
     values = channel_rows(r, name)
     if values.shape[1] % groups:
         raise value_error("num_groups", f"rows have {values.shape[1]} channels, no multiple of {groups}")
-    parts: Any = r._make(values.reshape(len(values), groups, values.shape[1] // groups), r._levels[-1:])
+    parts: Any = regroup(r, values.reshape(len(values), groups, values.shape[1] // groups), r._levels[-1:])
     distances = parts - _mean(parts)
     scores = distances / (_mean(distances * distances) + as_float(x.get("eps", 1e-5), "eps")).sqrt()
     rows = scores._values.reshape(values.shape)
