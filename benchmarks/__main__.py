@@ -28,7 +28,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="name the rows and stop")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure of the run to FILE")
     parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="put the table between the markers of FILE"
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="put the table between the markers of FILE; with --rows, those rows alone are replaced",
     )
     parser.add_argument(
         "--from", type=Path, dest="given", metavar="FILE", help="report on this JSON file, run nothing"
@@ -89,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "machine": view.machine(),
         "quick": options.quick,
         "busy": options.busy,
+        "is_part": options.rows != ".",
         "threads": options.threads,
         "rows": results,
     }

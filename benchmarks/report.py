@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import re
 import sys
 import timeit
 from collections.abc import Callable
@@ -24,10 +25,11 @@ RULE = "| --- | --- | --- | --- | --- | --- |"
 CHAPTERS = {
     "files": "epoch collate record window mapped-rows open save load load-slice size",
     "loops": "loader",
-    "sets": "sets",
+    "sets": "sets remote",
     "lists": "list-pad list-ragged views nested flatten unflatten",
     "pad": "pad unpad mask grid.pad grid.unpad",
     "gather": "gather grid.gather",
+    "indexing": "index assign",
     "reduce": "reduce",
     "softmax": "softmax",
     "losses": "losses",
@@ -41,6 +43,7 @@ CHAPTERS = {
     "steps": "pack unpack rnn lstm",
     "matmul": "matmul einsum",
     "dims": "dim named",
+    "NumPy": "numpy describe",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor layer attend",
@@ -181,28 +184,64 @@ def _counted(lines: list[str]) -> str:
     return f"{rows} row{'s' * (rows != 1)}, {met} of {goals} goals met"
 
 
-def markdown(report: dict[str, Any]) -> str:
-    """The manual's tables, a chapter each."""
+def _page_rows(text: str) -> dict[str, dict[str, list[str]]]:
+    r"""By chapter, the lines of each row of a page, by the title of the row.
+
+    >>> _page_rows("### pad\n| a | <= 1 | 0.9 | met | | |\n|  | <= 2 | 3 | missed | | |")["pad"]["a"]
+    ['| a | <= 1 | 0.9 | met | | |', '|  | <= 2 | 3 | missed | | |']
+    """
+    chapters: dict[str, dict[str, list[str]]] = {}
+    chapter = title = ""
+    for line in text.splitlines():
+        if line.startswith("### "):
+            chapter = line.removeprefix("### ")
+        if line.startswith("| ") and line not in (HEAD, RULE):
+            title = line.split("|")[1].strip() or title
+            chapters.setdefault(chapter, {}).setdefault(title, []).append(line)
+    return chapters
+
+
+def _about(report: dict[str, Any]) -> list[str]:
+    """The machine, the versions and what was not run."""
     about = report["machine"]
-    chapters: dict[str, list[str]] = {chapter: [] for chapter in CHAPTERS}
-    for result in report["rows"]:
-        chapters.setdefault(chapter_of(result["name"]), []).extend(_lines(result))
-    lines = []
-    for chapter, body in chapters.items():
-        if body:
-            fold = f":::{{dropdown}} {_counted(body)}"
-            lines += [f"### {chapter}", "", fold, HEAD, RULE, *body, ":::", ""]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    lines += [
-        "### machine",
-        "",
+    lines = [
         f"{about['cpu']}, {about['cores']} cores, {about['system']}; an empty Python call took "
-        f"{about['python_call_ns']:g} ns and memcpy {about['memcpy_gb_per_s']:g} GB/s, at best; {versions}.",
+        f"{about['python_call_ns']:g} ns and memcpy {about['memcpy_gb_per_s']:g} GB/s, at best; {versions}."
     ]
     skipped = sorted({f"{name}: {why}" for r in report["rows"] for name, why in r.get("skipped", {}).items()})
     if skipped:
         lines += ["", "Not run: " + "; ".join(skipped) + "."]
-    return "\n".join(lines)
+    return lines
+
+
+def markdown(report: dict[str, Any], page: str = "") -> str:
+    """The manual's tables, a chapter each. A run of a part of the rows leaves the others of the page."""
+    old = _page_rows(page) if report.get("is_part") else {}
+    chapters = {chapter: dict(old.get(chapter, {})) for chapter in CHAPTERS}
+    fresh = []
+    for result in report["rows"]:
+        fresh.append(chapter_of(result["name"]))
+        chapters.setdefault(fresh[-1], {})[result["title"]] = _lines(result)
+    lines = []
+    for chapter, rows in chapters.items():
+        body = [line for group in rows.values() for line in group]
+        if body:
+            fold = f":::{{dropdown}} {_counted(body)}"
+            lines += [f"### {chapter}", "", fold, HEAD, RULE, *body, ":::", ""]
+    about = page.partition("### machine\n")[2].strip() if old else ""
+    if not about:
+        return "\n".join([*lines, "### machine", "", *_about(report)])
+    cpu = report["machine"]["cpu"]
+    if not about.startswith(cpu):
+        raise ValueError(
+            f"report: the page has figures of {about.split(',')[0]}, this run of {cpu}; run all rows"
+        )
+    about, *later = re.split(r"\n\nMeasured later[^:]*: rows of (.*)\.$", about)
+    names = sorted({*", ".join(later).split(", "), *fresh} - {""})
+    clock = ", by the time of the processor on a shared machine" if report["busy"] else ""
+    later_line = f"Measured later{clock}: rows of {', '.join(names)}."
+    return "\n".join([*lines, "### machine", "", about, "", later_line])
 
 
 def write_report(report: dict[str, Any], path: Path) -> None:
@@ -214,6 +253,7 @@ def write_report(report: dict[str, Any], path: Path) -> None:
     if BEGIN not in text or END not in text:
         raise ValueError(f"report: {path} has no {BEGIN} ... {END}")
     head, rest = text.split(BEGIN, 1)
-    path.write_text(f"{head}{BEGIN}\n\n{markdown(report)}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+    old, tail = rest.split(END, 1)
+    path.write_text(f"{head}{BEGIN}\n\n{markdown(report, old)}\n\n{END}{tail}", encoding="utf-8")
     if (folder := path.parent / "pictures").is_dir():
         pictures.main([str(path), str(folder)])

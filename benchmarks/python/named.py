@@ -328,7 +328,7 @@ def _(case: Case) -> None:
     _entropy(case, False)
 
 
-@row("named.cross_entropy.backward", "the same, and its gradient")
+@row("named.cross_entropy.backward", "the same cross entropy, and its gradient")
 def _(case: Case) -> None:
     _entropy(case, True)
 

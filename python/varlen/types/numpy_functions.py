@@ -158,35 +158,41 @@ def _quantiles(r: Ragged[Any], q: Any = 0.5, method: str = "linear") -> Any:
     rows = r.sort(axis=len(r._levels))._values
     rows = rows if is_float(rows) else backend_of(rows).astype(rows, float64_values(rows))
     shape = (*fractions.shape, len(level), *rows.shape[1:])
-    ends = level.lengths - 1
     if not len(rows):
         return backend_of(rows).like(np.full(shape, np.nan), rows)
-    places = np.multiply.outer(fractions, np.maximum(ends, 0).astype(np.float64))
-    low, high = np.floor(places), np.ceil(places)
-    if method == "nearest":
-        low = high = np.rint(places)
-    elif method == "lower":
-        high = low
-    elif method == "higher":
-        low = high
-    weights = places - low if method == "linear" else np.where(high > low, 0.5, 0.0)
+    starts = np.minimum(level.offsets[:-1], len(rows) - 1)
+    ends = np.maximum(level.lengths - 1, 0)
+    places = None if method == "median" else np.multiply.outer(fractions, ends.astype(np.float64))
+    low, high = (ends >> 1, (ends + 1) >> 1) if places is None else _neighbours(places, method)
 
     def pick(positions: Any) -> Any:
-        index = np.minimum(level.offsets[:-1] + positions.astype(np.int64), len(rows) - 1)
-        return take(rows, index.reshape(-1)).reshape(shape)
+        return take(rows, (starts + positions).reshape(-1)).reshape(shape)
 
-    a, b = pick(low), pick(high)
-    if method == "linear":
-        w = like(weights.reshape(*weights.shape, *(1,) * (rows.ndim - 1)), rows)
+    a = pick(low)
+    b = a if high is low else pick(high)
+    if places is None or method == "midpoint":
+        result = (a + b) / 2
+    elif method == "linear":
+        w = like((places - low).reshape(*places.shape, *(1,) * (rows.ndim - 1)), rows)
         w = backend_of(rows).astype(w, rows.dtype) if w.dtype != rows.dtype else w
         result = backend_of(rows).where(w < 0.5, a + (b - a) * w, b - (b - a) * (1 - w))
-    elif method in ("midpoint", "median"):
-        result = (a + b) / 2
     else:
         result = a
-    last = pick(np.broadcast_to(np.maximum(ends, 0), places.shape))
-    is_void = like(np.broadcast_to((ends < 0).reshape(-1, *(1,) * (rows.ndim - 1)), shape).copy(), rows)
+    is_empty = level.lengths == 0
+    if isinstance(rows, np.ndarray) and not is_empty.any() and not np.isnan(rows.max()):
+        return result
+    last = pick(np.broadcast_to(ends, low.shape))
+    is_void = like(np.broadcast_to(is_empty.reshape(-1, *(1,) * (rows.ndim - 1)), shape).copy(), rows)
     return backend_of(rows).where((last != last) | is_void, last * 0 + float("nan"), result)
+
+
+def _neighbours(places: Any, method: str) -> tuple[Any, Any]:
+    """The places of the numbers beside a fraction of a place; the same array twice for one."""
+    if method == "nearest":
+        low = high = np.rint(places).astype(np.int64)
+    else:
+        low, high = (round_to(places).astype(np.int64) for round_to in (np.floor, np.ceil))
+    return low if method != "higher" else high, high if method != "lower" else low
 
 
 @_function("median")

@@ -75,6 +75,33 @@ def test_figures_go_to_json_and_into_the_page(tmp_path, capsys):
     assert "| <= 0.25 ns a row |" in page.read_text()
 
 
+def test_a_run_of_some_rows_leaves_the_others_of_the_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"{report.BEGIN}{report.END}")
+    options = ["--quick", "--rounds", "1", "--report", str(page), "--rows"]
+    figures = tmp_path / "all.json"
+    assert main([*options, "^offsets$", "--json", str(figures)]) == 0
+    whole = {**json.loads(figures.read_text()), "is_part": False}
+    report.write_report(whole, page)
+    assert "Measured later" not in page.read_text()
+    old = page.read_text().splitlines()
+    assert main([*options, "^index.pairs$"]) == 0
+    written = page.read_text()
+    assert written.index("### indexing") < written.index("### calls")
+    assert set(old) - set(written.splitlines()) == set()
+    assert written.count("Measured later: rows of indexing.") == 1
+    assert main([*options, "^(offsets|index.pairs)$", "--busy"]) == 0
+    assert page.read_text().count("r[rows, columns]") == 1
+    assert "a shared machine: rows of calls, indexing." in page.read_text()
+    with pytest.raises(ValueError, match=r"the page has figures of .*, this run of another; run all rows"):
+        report.write_report({**whole, "is_part": True, "machine": {"cpu": "another"}}, page)
+
+
+def test_titles_tell_rows_apart():
+    titles = [row.title for row in harness.ROWS.values()]
+    assert len(set(titles)) == len(titles)
+
+
 def test_every_row_has_a_chapter_of_the_page():
     assert [name for name in harness.ROWS if report.chapter_of(name) not in report.CHAPTERS] == []
     assert {report.chapter_of(name) for name in harness.ROWS} == set(report.CHAPTERS)
