@@ -150,6 +150,7 @@ TOP = {
     "varlen.ops.matmul": "matmul",
     "varlen.ops.where": "where",
     "varlen.sequence": "Beam im2sequence lod_append lod_reset row_conv",
+    "varlen.transforms.vmap": "vmap",
     "varlen.types": "Packed Padded Pairs Ragged RankTable",
 }
 #: What it has by itself, and the modules that `from varlen import *` gives.

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         sequence_topk_avg_pooling,
         sequence_unpad,
     )
+    from varlen.transforms.vmap import vmap
     from varlen.types import Packed, Padded, Pairs, Ragged, RankTable
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "split",
     "stack",
     "transforms",
+    "vmap",
     "where",
 ]
 
@@ -144,6 +146,7 @@ _HOMES = {
     "sequence_unpad": "varlen.sequence",
     "split": "varlen.ops.combine",
     "stack": "varlen.ops.combine",
+    "vmap": "varlen.transforms.vmap",
     "where": "varlen.ops.where",
 }
 # fmt: on

@@ -32,9 +32,11 @@ from varlen.transforms.layer import Layer, as_layer, register
 from varlen.transforms.models import from_model, model
 from varlen.transforms.reduce import expand_window
 from varlen.transforms.thinc_layer import THINC
+from varlen.transforms.vmap import LoopWarning
 
 __all__ = [
     "Layer",
+    "LoopWarning",
     "add",
     "as_layer",
     "chain",

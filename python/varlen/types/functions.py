@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 _FLOATS = ("std", "var", "softmax", "log_softmax")
 
 # Functions of NumPy that work on each number, beside the ufuncs.
-_EACH_NUMBER_OF_NUMPY = {
+EACH_NUMBER_OF_NUMPY = {
     "clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
     "full_like", "empty_like", "copy", "isreal", "iscomplex",
 }  # fmt: skip
 
 # Functions of torch that work on each number, beside those that are called as a ufunc of NumPy is.
-_EACH_NUMBER = {
+EACH_NUMBER = {
     "abs", "absolute", "acos", "acosh", "add", "alpha_dropout", "asin", "asinh", "atan", "atan2", "atanh",
     "bernoulli", "bfloat16", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool", "byte",
     "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "clone", "contiguous", "copysign", "cos",
@@ -107,8 +107,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         raise _refusal(f"torch.{name} with out", "the result")
     if name == "where" and len(args) + len(kwargs) < 3:
         raise _refusal("torch.where of a condition alone", "r.values")
-    operator = name.removeprefix("r") if name.removeprefix("r") in _EACH_NUMBER and name != "relu" else name
-    if operator in _EACH_NUMBER or name in _EACH_NUMBER:
+    operator = name.removeprefix("r") if name.removeprefix("r") in EACH_NUMBER and name != "relu" else name
+    if operator in EACH_NUMBER or name in EACH_NUMBER:
         result = _on_values(func, args, kwargs)
         if name != "where" and not (isinstance(result, tuple) or tracing.is_tracing()):
             RULES[func] = (0, 0, _MOST)
@@ -167,7 +167,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return where(*args)
     if name == "where" and len(args) == 1 and not kwargs:
         return numpy_functions.coordinates(args[0])
-    if name in _EACH_NUMBER_OF_NUMPY:
+    if name in EACH_NUMBER_OF_NUMPY:
         if any(_is_tensor_like(x) for x in (*args, *kwargs.values())):
             raise _refusal(
                 f"np.{name}", f"torch.{'clone' if name == 'copy' else name}, because the values are tensors"
