@@ -29,6 +29,9 @@ Function = Callable[..., Any]
 _NUMBERS = (bool, int, float, complex)
 _LARGEST = 2**53
 
+#: What functions of NumPy and torch do with proxies; `proxy_functions` fills it.
+DISPATCH: dict[str, Function] = {}
+
 
 class Detour(Exception):
     """A function did what cannot run over all sequences at once."""
@@ -395,22 +398,16 @@ class Proxy:
         self.run.leave(f"x.{name}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from varlen.transforms.proxy_functions import by_ufunc
-
-        return by_ufunc(self.run, ufunc, method, inputs, kwargs)
+        return DISPATCH["ufunc"](self.run, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
-        from varlen.transforms.proxy_functions import by_numpy
-
-        return by_numpy(self.run, func, args, kwargs)
+        return DISPATCH["numpy"](self.run, func, args, kwargs)
 
     @classmethod
     def __torch_function__(cls, func: Function, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        from varlen.transforms.proxy_functions import by_torch
-
         options = kwargs or {}
         run = next(iter(proxies_in((*args, *options.values())))).run
-        return by_torch(run, func, args, options)
+        return DISPATCH["torch"](run, func, args, options)
 
     __lt__, __gt__ = _operators("lt")[0], _operators("gt")[0]
     __le__, __ge__ = _operators("le")[0], _operators("ge")[0]

@@ -17,7 +17,16 @@ from varlen import tracing
 from varlen.backends.values import is_array
 from varlen.ops.combine import concatenate
 from varlen.ops.support.inputs import same_kind
-from varlen.transforms.proxy import Proxy, Run, as_sequence, each_number, for_each, product, proxies_in
+from varlen.transforms.proxy import (
+    DISPATCH,
+    Proxy,
+    Run,
+    as_sequence,
+    each_number,
+    for_each,
+    product,
+    proxies_in,
+)
 from varlen.types import functions
 from varlen.types.functions import EACH_NUMBER, EACH_NUMBER_OF_NUMPY
 from varlen.types.indexing import add_axes
@@ -52,7 +61,7 @@ def _axes(run: Run, name: str, x: Proxy, axis: Any) -> list[int]:
     return [i % x.ndim for i in items]
 
 
-def _moved(axes: list[int]) -> Any:
+def _container_axes(axes: list[int]) -> Any:
     """The same axes behind that of the sequences; one as an int."""
     places = tuple(axis + 1 for axis in axes)
     return places[0] if len(places) == 1 else places
@@ -115,7 +124,7 @@ def by_numpy(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any
     return handler(run, func, {key: x for key, x in arguments.items() if x is not np._NoValue})
 
 
-def _each(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
+def _number_by_number(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     name = func.__name__
     if arguments.keys() & {"out", "shape", "where", "order", "like", "device"}:
         run.leave(f"np.{name} with other arguments")
@@ -166,20 +175,20 @@ def _reduce(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
         run.leave(f"np.{name} along axis {axis}")
     content: Any = x.content
     if not x.is_sequence:
-        result = func(content, axis=_moved(axes), **arguments)
+        result = func(content, axis=_container_axes(axes), **arguments)
     elif 0 not in axes:
         rows = func(content._values, axis=tuple(axes) if len(axes) > 1 else axes[0], **arguments)
         result = same_kind(content, rows)
     elif name in ("mean", "var", "std"):
-        result = getattr(content, name)(axis=_moved(axes), empty=np.nan, **arguments)
+        result = getattr(content, name)(axis=_container_axes(axes), empty=np.nan, **arguments)
     else:
         if _has_empty(content) and name not in _OF_EMPTY:
             run.leave(f"np.{name} of an empty sequence")
-        result = func(content, axis=_moved(axes), **arguments)
+        result = func(content, axis=_container_axes(axes), **arguments)
     return _with_axes(run, result, axes) if keepdims else run.wrap(result)
 
 
-def _along(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
+def _one_line(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     """A function along one axis."""
     name = func.__name__
     first = next(iter(arguments))
@@ -201,7 +210,7 @@ def _along(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     return run.wrap(func(content, axis=1, **arguments))
 
 
-def _along_rows(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
+def _row_line(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     """A function along one axis that is not the sequence's."""
     x = _subject(run, arguments.pop(next(iter(arguments))))
     if x.is_sequence:
@@ -211,7 +220,7 @@ def _along_rows(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     return run.wrap(func(x.content, axis=place + 1, **arguments))
 
 
-def _of_matrices(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
+def _matrix_function(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     """A function of matrices, which NumPy takes many of at once."""
     x = _subject(run, arguments.pop("a"))
     if x.is_sequence or x.ndim < 2 or arguments:
@@ -248,10 +257,10 @@ def _dot(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
 def _join(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     parts, axis = arguments.pop("parts", ()), arguments.pop("axis", 0)
     _no_others(run, func.__name__, arguments)
-    return _joined(run, func, parts, axis, func is np.stack, "axis")
+    return _join_parts(run, func, parts, axis, func is np.stack, "axis")
 
 
-def _joined(run: Run, func: Function, parts: Any, axis: Any, is_stack: bool, keyword: str) -> Any:
+def _join_parts(run: Run, func: Function, parts: Any, axis: Any, is_stack: bool, keyword: str) -> Any:
     """Parts end to end, or side by side along a new axis."""
     if not isinstance(parts, (list, tuple)) or type(axis) is not int:
         run.leave(f"{func.__name__} along axis {axis}")
@@ -291,7 +300,7 @@ def _fill_table() -> None:
                 _TABLE[getattr(home, name)] = handler
 
     add(
-        _each,
+        _number_by_number,
         " ".join(EACH_NUMBER_OF_NUMPY | {"where", "sinc", "angle", "isposinf", "isneginf", "i0", "fix"}),
     )
     add(_each_of_first, "isin digitize interp")
@@ -300,10 +309,10 @@ def _fill_table() -> None:
         "sum prod max min amax amin any all argmax argmin mean var std ptp median quantile percentile",
     )
     add(_reduce, "nansum nanmean nanmax nanmin")
-    add(_along, "cumsum cumprod sort argsort diff flip roll")
-    add(_along_rows, "trapezoid")
-    add(_along_rows, "fft ifft rfft irfft", np.fft)
-    add(_of_matrices, "det inv eigvalsh", np.linalg)
+    add(_one_line, "cumsum cumprod sort argsort diff flip roll")
+    add(_row_line, "trapezoid")
+    add(_row_line, "fft ifft rfft irfft", np.fft)
+    add(_matrix_function, "det inv eigvalsh", np.linalg)
     add(_norm, "norm", np.linalg)
     add(_dot, "dot inner")
     add(_join, "concatenate stack")
@@ -340,16 +349,19 @@ def _method(name: str) -> Function:
         return by_numpy(run, getattr(np, name), (self, *args), kwargs)
 
     call.__name__ = name
+    call.__doc__ = f"`{name}` of each sequence, as arrays and tensors have it."
     return call
 
 
 def _astype(self: Proxy, dtype: Any) -> Any:
+    """The numbers in a dtype, as arrays have it."""
     if self.run.is_torch or self.is_weak:
         self.run.leave("x.astype")
     return each_number(self.run, lambda values: values.astype(dtype), (self,), {})
 
 
 def _reshape(self: Proxy, *shape: Any) -> Any:
+    """The numbers in a shape, where no axis is that of a sequence."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     if self.is_sequence or any(type(size) is not int for size in sizes):
         self.run.leave("the reshape of a sequence")
@@ -405,7 +417,7 @@ def by_torch(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any
         arguments = given_to("torch", name, args, kwargs)
         parts, dim = arguments.pop("parts", ()), arguments.pop("dim", 0)
         _no_others(run, name, arguments)
-        return _joined(run, func, parts, dim, name == "stack", "dim")
+        return _join_parts(run, func, parts, dim, name == "stack", "dim")
     return _each_number_of_torch(run, func, name, args, kwargs)
 
 
@@ -463,16 +475,16 @@ def _reduce_tensor(run: Run, func: Function, name: str, args: Any, kwargs: dict[
     elif name == "mean":
         if "dtype" in arguments:
             run.leave("torch.mean with dtype")
-        parts = (content.mean(axis=_moved(axes), empty=float("nan")),)
+        parts = (content.mean(axis=_container_axes(axes), empty=float("nan")),)
     elif name in ("max", "min", "amax", "amin"):
         if _has_empty(content) or (is_two and len(axes) > 1):
             run.leave(f"torch.{name} of an empty sequence")
-        parts = (getattr(content, name.removeprefix("a"))(axis=_moved(axes)),)
+        parts = (getattr(content, name.removeprefix("a"))(axis=_container_axes(axes)),)
         parts += (getattr(content, f"arg{name}")(axis=1),) if is_two else ()
     else:
         if _has_empty(content) and name in ("argmax", "argmin"):
             run.leave(f"torch.{name} of an empty sequence")
-        parts = (functions.by_torch(func, (content,), {"dim": _moved(axes), **arguments}),)
+        parts = (functions.by_torch(func, (content,), {"dim": _container_axes(axes), **arguments}),)
     results = tuple(_with_axes(run, part, axes) if keepdim else run.wrap(part) for part in parts)
     if not is_two:
         return results[0]
@@ -622,3 +634,6 @@ def _on_rows(run: Run, func: Function, name: str, args: Any, kwargs: dict[str, A
     if content._values.ndim - 1 < axes:
         run.leave(f"torch.{name} along the sequence")
     return run.wrap(same_kind(content, func(content._values, *rest, **options)))
+
+
+DISPATCH.update(ufunc=by_ufunc, numpy=by_numpy, torch=by_torch)

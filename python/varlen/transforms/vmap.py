@@ -87,13 +87,13 @@ def vmap(
 
     Examples
     --------
-    >>> r = vl.Ragged([3.0, 1, 4, 1, 5], [3, 2])
+    >>> r = vl.Ragged([3.0, 1, 5, 1, 5], [3, 2])
     >>> vl.vmap(lambda x: (x - x.mean()) / x.max())(r).to_list()
-    [[0.08333333333333326, -0.4166666666666667, 0.3333333333333333], [-0.4, 0.4]]
+    [[0.0, -0.4, 0.4], [-0.4, 0.4]]
     >>> vl.vmap(lambda x: x[-1] - x[0])(r), vl.vmap(lambda x: x[1:])(r).to_list()
-    (array([1., 4.]), [[1.0, 4.0], [5.0]])
+    (array([2., 4.]), [[1.0, 5.0], [5.0]])
     >>> vl.vmap(lambda x, w: x * w)(r, np.array([10, 100])).to_list()
-    [[30.0, 10.0, 40.0], [100.0, 500.0]]
+    [[30.0, 10.0, 50.0], [100.0, 500.0]]
     """
     one_of(result, "result", RESULTS)
     if not callable(f):
@@ -238,7 +238,7 @@ def _finish(units: _Units, run: Run, value: Any, nest: Function) -> Any:
             run.leave("what belongs to another call of vmap")
         return nest(_as_result(units, run, value))
     return _map_parts(
-        value, lambda part: _finish(units, run, part, nest), lambda part: nest(_shared(units, part))
+        value, lambda part: _finish(units, run, part, nest), lambda part: nest(_constant(units, part))
     )
 
 
@@ -264,7 +264,7 @@ def _rectangle(run: Run, content: Any) -> Any:
     return content._values.reshape((len(level), level.longest, *content._values.shape[1:]))
 
 
-def _shared(units: _Units, part: Any) -> Any:
+def _constant(units: _Units, part: Any) -> Any:
     """A result that is the same for all sequences."""
     rows = for_each(units.like_values(part), units.count)
     if rows.ndim == 1 or units.result == "row":
