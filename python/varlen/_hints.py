@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 # What awkward, TensorFlow, torch, pandas and NumPy call it, and what to use.
 RAGGED = {
     "T": ".to_dense().T",
-    "apply": "functions of NumPy and torch, which take a Ragged",
+    "apply": "varlen.vmap(f)(r), or functions of NumPy and torch on r",
     "bounding_shape": ".shape and .lengths.max()",
     "cat": "varlen.concatenate()",
     "clip": "numpy.clip(r, low, high)",
@@ -34,7 +34,7 @@ RAGGED = {
     "item": ".values.item()",
     "layout": ".values and .levels",
     "loc": "r[...]",
-    "map": "functions of NumPy and torch, which take a Ragged",
+    "map": "varlen.vmap(f)(r), or functions of NumPy and torch on r",
     "median": "numpy.median(r, axis=1)",
     "nonzero": "numpy.nonzero(r)",
     "nrows": "len(r)",
