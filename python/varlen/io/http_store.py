@@ -166,7 +166,7 @@ def _retry(pause: float) -> Any:
     """How often a request is sent again, and after which pauses."""
     import urllib3
 
-    class Retry(urllib3.Retry):
+    class Retry(urllib3.Retry):  # type: ignore[misc]
         def get_retry_after(self, response: Any) -> float | None:
             seconds = super().get_retry_after(response)
             return None if seconds is None else min(seconds, _LONGEST_PAUSE)
