@@ -397,7 +397,7 @@ class Views(Batching):
         {'x': [[4], [1, 2, 3]]}
         """
         size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
-        save_rows(self, path, size, as_bool(progress, "progress"), checksums)
+        save_rows(self, path, size, as_bool(progress, "progress"), as_bool(checksums, "checksums"))
 
     def _with_source(self, source: object) -> Self:
         """A dataset of this class, with its own attributes, over another source."""

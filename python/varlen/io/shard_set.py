@@ -131,7 +131,8 @@ def open_shards(
         keys = tuple(dict.fromkeys(names))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
-    if verify != "never" or on_bad_shard != "error":
+    is_usual = isinstance(verify, str) and isinstance(on_bad_shard, str)
+    if not (is_usual and verify == "never" and on_bad_shard == "error"):
         _check_trust(verify, on_bad_shard)
     is_bounded = isinstance(cache, Cache)
     folder = None if cache is None or is_bounded else os.path.abspath(as_path(cache, "cache", "a folder"))
