@@ -26,7 +26,19 @@ RESULTS = ("sequence", "row")
 
 
 class LoopWarning(UserWarning):
-    """A function that `varlen.vmap` has to call once for each sequence, and why."""
+    """A function that `varlen.vmap` has to call once for each sequence, and why.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import varlen as vl
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     vl.vmap(lambda x: sorted(x.tolist())[0])(vl.Ragged([3, 1, 4], [2, 1]))
+    array([1, 4])
+    >>> caught[0].category.__name__
+    'LoopWarning'
+    """
 
 
 def vmap(
