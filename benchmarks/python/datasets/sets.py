@@ -41,6 +41,16 @@ def _lists(rows: int, shards: int) -> Lists:
     return Lists(codes, times, offsets, file, folder)
 
 
+def _memmaps(data: Lists) -> list[np.ndarray]:
+    """Codes and times, each mapped from a file of its own."""
+    held: list[np.ndarray] = []
+    for name, array in (("codes", data.codes), ("times", data.times)):
+        path = data.file.with_suffix(f".{name}")
+        array.tofile(path)
+        held.append(np.memmap(path, array.dtype, "r"))
+    return held
+
+
 def _pad(codes: list[np.ndarray], times: list[np.ndarray]) -> dict[str, np.ndarray]:
     """A collate by hand: two padded arrays and their mask."""
     lengths = np.array([len(code) for code in codes])
@@ -109,11 +119,7 @@ def _(case: Case) -> None:
     def _() -> Any:
         from torch.utils.data import DataLoader, Dataset
 
-        held = []
-        for name, array in (("codes", data.codes), ("times", data.times)):
-            path = data.file.with_suffix(f".{name}")
-            array.tofile(path)
-            held.append(np.memmap(path, array.dtype, "r"))
+        held = _memmaps(data)
 
         class Mapped(Dataset[Any]):
             def __len__(self) -> int:
@@ -208,12 +214,7 @@ def _(case: Case) -> None:
 
     @case.contender("memmaps by hand")
     def _() -> Any:
-        held = []
-        for name, array in (("codes", data.codes), ("times", data.times)):
-            path = data.file.with_suffix(f".{name}")
-            array.tofile(path)
-            held.append(np.memmap(path, array.dtype, "r"))
-        codes, times = held
+        codes, times = _memmaps(data)
 
         def epoch() -> Any:
             begins = [0, 0, 0, 0]

@@ -316,7 +316,7 @@ class NeighbourMethods(RaggedBase[ArrayT]):
         array([array([3]), array([1, 4])], dtype=object)
         """
         if len(self._levels) == 1:
-            return neighbours.objects_of(self._values, self._levels[0])
+            return self.to_objects()
         rows: Any = self
         result: np.ndarray = np.fromiter(rows, object, len(rows))
         return result
