@@ -61,6 +61,7 @@ class Goal:
     figure: Callable[[Times], Spread]
     unit: str = ""
     at_least: bool = False
+    needs_peer: bool = False
 
     def met(self, figure: float) -> bool:
         """Whether the median meets the limit."""
@@ -160,15 +161,17 @@ class Case:
 
     def share(self, limit: float, best: float) -> None:
         """The best peer took `best` where the goal was set: that goal against the best peer of this run."""
-        if not best:
-            return
+        if best:
+            self.beat(limit / best)
+
+    def beat(self, limit: float = 1.0) -> None:
+        """Goal: at most so much of the time of the best peer; none is judged where no peer is installed."""
 
         def figure(times: Times) -> Spread:
             return times.ratio(self.ours, best_peer(times, self.runs))
 
-        self.goals.append(
-            Goal(f"<= {limit / best:.2g} of the best peer", limit / best, figure, "x best peer")
-        )
+        text = f"<= {limit:.2g} of the best peer"
+        self.goals.append(Goal(text, limit, figure, "x best peer", needs_peer=True))
 
     def over(self, yardstick: str, limit: float, less_us: float = 0.0, text: str = "") -> None:
         """Goal: at most `limit` times a yardstick, after a fixed part has been taken off."""
@@ -332,12 +335,14 @@ def result_of(
     entry: Row, case: Case, times: Times, began: float, faults: dict[str, int] | None = None
 ) -> dict[str, Any]:
     """What the JSON holds of a row that was timed. `began`: by `time.perf_counter`."""
+    best = best_peer(times, case.runs) if case.ours in times else ""
     goals = []
     for goal in case.goals if case.is_complete() else []:
+        if goal.needs_peer and not best:
+            continue
         figure = goal.figure(times)
         goals.append({**_plain(figure), "goal": goal.text, "unit": goal.unit, "limit": goal.limit,
                       "met": goal.met(figure.median)})  # fmt: skip
-    best = best_peer(times, case.runs) if case.ours in times else ""
     counted = faults or {}
     return {
         "name": entry.name,

@@ -45,6 +45,7 @@ def by_returnn(
         return call, rf, *given
 
     text = f"<= {SHARE} of RETURNN"
+    case.rivals.append(PEER)
     case.goal(text, SHARE, lambda times: times.ratio("varlen", PEER), f"x {PEER}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import yardstick
-from ..harness import Case, best_peer, row
+from ..harness import Case, row
 from . import sample
 
 
@@ -41,12 +41,6 @@ def _ends(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def _copy(case: Case, count: int) -> None:
     """The yardstick: as many numbers are copied as a row of the table moves."""
     case.yardstick("memcpy", yardstick.memcpy, np.empty(count), np.ones(count))
-
-
-def beat(case: Case, limit: float = 1.0) -> None:
-    """Goal: at most so much of the time of the best peer."""
-    text = f"<= {limit:g} of the best peer"
-    case.goal(text, limit, lambda times: times.ratio("varlen", best_peer(times, case.runs)), "x best peer")
 
 
 def _mask(case: Case, limit: int) -> None:
@@ -102,7 +96,7 @@ def _(case: Case) -> None:
     ids = np.repeat(np.arange(len(lengths)), lengths)
     order = np.lexsort((values, ids)) - offsets[ids]
     case.reference = [values[offsets[ids] + order], lengths]
-    beat(case)
+    case.beat()
     _copy(case, len(values))
 
     @case.contender("varlen", show=_parts)
@@ -137,7 +131,7 @@ def _(case: Case) -> None:
     columns = rng.integers(0, lengths[rows])
     case.reference = values[offsets[rows] + columns]
     case.unit = ("ns a pair", len(rows))
-    beat(case)
+    case.beat()
 
     @case.contender("varlen")
     def _() -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import yardstick
 from ..harness import Case, row
 from . import sample
-from .indexing import awkward_lists, beat
+from .indexing import awkward_lists
 
 FIGURES = ("min", "25%", "50%", "75%", "max")
 
@@ -39,7 +39,7 @@ def _(case: Case) -> None:
     low, high = order[offsets[:-1] + (lengths - 1) // 2], order[offsets[:-1] + lengths // 2]
     case.reference = (low + high) / 2
     case.unit = ("ns a number", len(values))
-    beat(case)
+    case.beat()
     _read(case, values)
 
     @case.contender("varlen")
@@ -82,7 +82,7 @@ def _(case: Case) -> None:
     counts = np.add.reduceat(is_there, offsets[:-1], dtype=np.int64)
     case.reference = np.add.reduceat(np.where(is_there, values, 0), offsets[:-1]) / counts
     case.unit = ("ns a number", len(values))
-    beat(case)
+    case.beat()
     _read(case, values)
 
     @case.contender("varlen")
@@ -122,7 +122,7 @@ def _(case: Case) -> None:
     sums = [np.add.reduceat(x, offsets[:-1]) for x in (values * weights, weights)]
     case.reference = sums[0] / sums[1]
     case.unit = ("ns a number", len(values))
-    beat(case)
+    case.beat()
     _read(case, values)
 
     @case.contender("varlen")
@@ -149,7 +149,7 @@ def _(case: Case) -> None:
 def _(case: Case) -> None:
     values, lengths, _ = _source(case)
     case.reference = [np.quantile(x, [0, 0.25, 0.5, 0.75, 1]) for x in (lengths, values)]
-    beat(case)
+    case.beat()
     _read(case, values)
 
     @case.contender("varlen", show=lambda table: [[table[name][k] for name in FIGURES] for k in (0, 1)])

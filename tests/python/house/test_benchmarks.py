@@ -27,6 +27,14 @@ def test_contenders_agree_with_the_reference(name):
         pytest.skip(ours[0])
 
 
+@pytest.mark.parametrize("name", harness.ROWS)
+def test_goals_are_read_off_where_no_peer_is_installed(name, monkeypatch):
+    monkeypatch.setattr(harness, "why_missing", lambda module: f"{module} is not installed")
+    with harness.opened(harness.ROWS[name], tiny=True) as case:
+        times = harness.Times({key: [1.0] for key in [*case.runs, *case.yardsticks]})
+        harness.result_of(harness.ROWS[name], case, times, 0.0)
+
+
 @pytest.mark.parametrize(
     "module", ["awkward", "fbgemm_gpu", "numba", "polars", "pyarrow", "spacy", "thinc", "torch"]
 )
