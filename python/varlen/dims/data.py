@@ -160,7 +160,9 @@ class Data(DeclaredMethods[ArrayT], NoArray, ArrowSource, DataBase[ArrayT]):
     def _from_saved(cls, values: Any, dims: Any, order: Any, facts: Any) -> Data[Any]:
         if order is not None and sorted(order) != list(range(len(dims))):
             raise value_error("order", f"expected each of {len(dims)} dims once, got {order}")
-        return _restore(make.as_values(values), make.bound_dims(values, dims), order, facts, None, cls)
+        data = _restore(make.as_values(values), make.bound_dims(values, dims), order, facts, None, cls)
+        make.check_facts(data, data._facts)
+        return data
 
     # Made of something else. Each is told in make.py.
 

@@ -118,6 +118,13 @@ def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -
         dim = getattr(facts, word)
         if dim is not None and (type(dim) is not Dim or data._shape.find(dim) < 0):
             raise value_error(word, f"{dim!r} is not among {describe(data.dims)}")
+    if facts.name is not None and not isinstance(facts.name, str):
+        raise instance_error("name", "a str", facts.name)
+    if facts.beam is not None:
+        from varlen.dims.beam import Beam  # which is made of Data
+
+        if not isinstance(facts.beam, Beam):
+            raise instance_error("beam", "a Beam", facts.beam)
     sparse = facts.sparse_dim
     if sparse is not None:
         check_dim(sparse, "sparse_dim")

@@ -90,6 +90,9 @@ def of(*dims, dtype="float64"):
             ValueError,
             r"4 at position 3 is no .* w\(4\)",
         ),
+        (lambda: Data(np.zeros(4), [MODEL], beam=True), TypeError, "beam: expected a Beam, got bool"),
+        (lambda: Data(np.zeros(4), [MODEL], name=3), TypeError, "name: expected a str, got int"),
+        (lambda: Data(np.zeros(4), [MODEL]).copy(name=3), TypeError, "name: expected a str, got int"),
         (
             lambda: Data(np.zeros(4), [MODEL], time_dim=TIME),
             ValueError,

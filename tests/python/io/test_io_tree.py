@@ -253,6 +253,20 @@ def test_a_damaged_nesting_is_a_format_error(tmp_path_factory, data):
         repr(vl.load(path))
 
 
+@pytest.mark.parametrize("place", range(5))
+def test_a_damaged_fact_is_a_format_error(path, place):
+    vl.save(vl.Data(np.arange(2), [vl.Dim("two", 2)], name="named"), path)
+
+    def change(nesting):
+        facts = next(rest for kind, rest in nesting["nodes"] if kind == "tuple" and [0, "named"] in rest)
+        facts[place] = [place, True]
+        return nesting
+
+    damage(path, change)
+    with pytest.raises(FileFormatError, match=r"expected a|is not among"):
+        vl.load(path)
+
+
 def test_a_file_cut_short_is_a_format_error(path):
     vl.save(np.arange(100), path)
     data = path.read_bytes()
