@@ -42,6 +42,10 @@ class Annotations(NamedTuple):
     available_for_inference: bool = True
 
 
+class BeamBase:
+    """What a Data knows of a `varlen.dims.Beam`, which is made of Data."""
+
+
 NO_FACTS = Annotations()
 _new = object.__new__
 

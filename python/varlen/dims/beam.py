@@ -11,7 +11,7 @@ from varlen._core import Dim, Shape
 from varlen.arguments import as_int, as_list
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Annotations, check_data, make_data
+from varlen.dims.base import Annotations, BeamBase, check_data, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import check_dim
 from varlen.dims.ops.gather import gather
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from varlen.dims.data import Data
 
 
-class Beam:
+class Beam(BeamBase):
     """One step of a search: the scores of the hypotheses, and which previous hypothesis each continues.
 
     Parameters

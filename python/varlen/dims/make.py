@@ -12,7 +12,7 @@ from varlen.arguments import is_listed, one_of
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Annotations, dtype_name, is_data, make_data
+from varlen.dims.base import Annotations, BeamBase, dtype_name, is_data, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import align, bound_anew, in_order, order_of
 from varlen.errors import error_of, instance_error, naming, type_error, value_error
@@ -120,11 +120,8 @@ def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -
             raise value_error(word, f"{dim!r} is not among {describe(data.dims)}")
     if facts.name is not None and not isinstance(facts.name, str):
         raise instance_error("name", "a str", facts.name)
-    if facts.beam is not None:
-        from varlen.dims.beam import Beam  # which is made of Data
-
-        if not isinstance(facts.beam, Beam):
-            raise instance_error("beam", "a Beam", facts.beam)
+    if facts.beam is not None and not isinstance(facts.beam, BeamBase):
+        raise instance_error("beam", "a Beam", facts.beam)
     sparse = facts.sparse_dim
     if sparse is not None:
         check_dim(sparse, "sparse_dim")
