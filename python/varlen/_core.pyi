@@ -818,3 +818,12 @@ def windows(
     max_bytes: int | None = None,
     shared: bool = False,
 ) -> tuple[NDArray[Any], Level, Level]: ...
+def words_from_arrow(
+    width: int,
+    places: NDArray[uint8] | None,
+    pieces: tuple[NDArray[uint8] | None, ...],
+    valid: NDArray[uint8] | None,
+    first: int,
+    count: int,
+    is_text: bool,
+) -> tuple[NDArray[int64], list[Any]]: ...

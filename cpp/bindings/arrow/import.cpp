@@ -86,7 +86,7 @@ ArrowShape shape_of_format(std::string_view format) {
   if (format == "b") return {Kind::bits};
   if (format == "u" || format == "z") return {Kind::text, 4};
   if (format == "U" || format == "Z") return {Kind::text, 8};
-  if (format == "vu" || format == "vz") return {Kind::text_view};
+  if (format == "vu" || format == "vz") return {Kind::text_view, 16};
   if (format == "+l" || format == "+m") return {Kind::list, 4};
   if (format == "+L") return {Kind::list, 8};
   if (format == "+vl") return {Kind::list_view, 4};
@@ -143,11 +143,19 @@ std::int64_t last_offset(const void* offsets, std::int64_t place, std::int64_t w
   return last;
 }
 
+/// Bits of nulls, views, and the pieces of text that they point into, whose sizes stand in a last buffer.
+std::int64_t view_buffers(const ArrowArray& array) {
+  if (array.n_buffers < 3)
+    refuse_arrow("a view of text has 3 buffers at least, got " + std::to_string(array.n_buffers));
+  return array.n_buffers - 1;
+}
+
 py::tuple buffers_of(const ArrowArray& array, const ArrowShape& shape, const py::object& owner) {
   using Kind = ArrowShape::Kind;
-  const std::int64_t want = shape.buffer_count();
+  const bool is_view = shape.kind == Kind::text_view;
+  const std::int64_t want = is_view ? view_buffers(array) : shape.buffer_count();
   if (want < 0) return py::tuple();
-  if (array.n_buffers != want) {
+  if (!is_view && array.n_buffers != want) {
     refuse_arrow("expected " + std::to_string(want) + " buffers, got " + std::to_string(array.n_buffers));
   }
   if (want > 0 && array.buffers == nullptr) refuse_arrow("its buffers are missing");
@@ -180,6 +188,18 @@ py::tuple buffers_of(const ArrowArray& array, const ArrowShape& shape, const py:
       const std::int64_t last = array.length == 0 ? 0 : last_offset(array.buffers[1], end, shape.width);
       if (last < 0) refuse_arrow("the last offset of its text is " + std::to_string(last));
       set(2, last, "bytes of text");
+      break;
+    }
+    case Kind::text_view: {
+      set(1, product(end, shape.width), "views");
+      const auto* const sizes = static_cast<const std::int64_t*>(array.buffers[want]);
+      if (want > 2 && sizes == nullptr) refuse_arrow("the sizes of its text are missing");
+      for (std::int64_t i = 2; i < want; ++i) {
+        std::int64_t size = 0;
+        std::memcpy(&size, sizes + (i - 2), sizeof size);
+        if (size < 0) refuse_arrow("a size of its text is " + std::to_string(size));
+        set(static_cast<std::size_t>(i), size, "bytes of text");
+      }
       break;
     }
     default:

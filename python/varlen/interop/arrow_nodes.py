@@ -16,6 +16,7 @@ from varlen import _core
 from varlen.arguments import refuse_gradient, refuse_mask
 from varlen.backends import backend_of
 from varlen.errors import name_argument, type_error, value_error
+from varlen.interop.arrow_request import all_as_asked, as_asked
 from varlen.tracing import eager_only
 
 __all__: list[str] = []
@@ -67,12 +68,12 @@ class ArrowSource:
 
     @eager_only()
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        node = self._arrow_node()
+        node = as_asked(self._arrow_node(), requested_schema)
         return _core.arrow_schema(node), _core.arrow_array(node)
 
     @eager_only()
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(*self._arrow_nodes())
+        return _core.arrow_stream(*all_as_asked(*self._arrow_nodes(), requested_schema))
 
     def __awkward_function__(self, function: Any, arrays: Any, args: Any, keywords: Any) -> Any:
         from varlen.interop.awkward_nodes import call_awkward

@@ -1,22 +1,23 @@
 """Arrays of Arrow from any library, by their capsules: lists, structs and numbers are read here, shared.
 
-The core checks what a producer says of its memory. Decimals, text, dictionaries and other rare types are read
-by pyarrow.
+The core checks what a producer says of its memory. Decimals and rare types are read by pyarrow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from reprlib import repr as short
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.errors import instance_error, name_place, row_error, type_error, value_error
 from varlen.interop.arrow_nodes import ArrowSource
+from varlen.interop.arrow_part import Part, bits_of
+from varlen.interop.arrow_words import BYTES, TEXTS, bytes_of, ids_of, join_words, texts_of, words_of
 from varlen.interop.awkward import as_arrow, columns_of_layout, is_awkward
 from varlen.interop.column import Column, Place
 from varlen.interop.nulls import FIELD, Nulls
@@ -38,33 +39,6 @@ _WIDER = {"tdD": "M8[D]", "tts": "m8[s]", "ttm": "m8[ms]"}
 _STAMPS = {"tss": "M8[s]", "tsm": "M8[ms]", "tsu": "M8[us]", "tsn": "M8[ns]"}
 _LISTS = {"+l": 4, "+L": 8, "+m": 4}
 _VIEWS = {"+vl": "i4", "+vL": "i8"}
-
-
-class Part(NamedTuple):
-    """One array of Arrow and those below it, as the core reads it. Of a schema alone the length is -1."""
-
-    format: str
-    name: str
-    flags: int
-    metadata: dict[bytes, bytes] | None
-    length: int
-    offset: int
-    null_count: int
-    buffers: tuple[NDArray[np.uint8] | None, ...]
-    children: tuple[tuple[Any, ...], ...]
-    dictionary: tuple[Any, ...] | None
-
-    def parts(self) -> Iterator[Part]:
-        """The children."""
-        return map(Part._make, self.children)
-
-    def nulls(self, begin: int, end: int) -> NDArray[np.bool_] | None:
-        """Where entries are null; None if none is."""
-        bits = self.buffers[0] if self.buffers else None
-        if bits is None or self.null_count == 0:
-            return None
-        mask = ~_bits(bits, self.offset + begin, self.offset + end)
-        return mask if mask.any() else None
 
 
 def exports(data: object) -> bool:
@@ -128,10 +102,8 @@ def sequences_from(
     """The values and levels of a column of lists; those of a fixed size are a level, too."""
     column = one_column(columns_from(data, name, nulls), name)
     values, levels = column.values, column.levels
-    if column.vocabulary is not None:  # as lists of strings are: text of a fixed width
-        if (values < 0).any():
-            raise value_error(name, "text has nothing that stands for a null", "pass nulls='fill' and a word")
-        values = np.array([*column.vocabulary, ""])[values]
+    if column.vocabulary is not None:
+        values = texts_of(column, name)
     if not levels and values.ndim > 1:
         levels = (_core.Level.from_offsets(np.arange(len(values) + 1) * values.shape[1]),)
         values = values.reshape(-1, *values.shape[2:])
@@ -150,10 +122,15 @@ def _pair(data: Any, name: str) -> tuple[Any, Any]:
 def is_plain(part: Part) -> bool:
     """Whether an array of this schema is read here."""
     extension = (part.metadata or {}).get(b"ARROW:extension:name", b"awkward")
-    if part.dictionary is not None or extension != b"awkward":  # which only adds facts to what it holds
+    if extension != b"awkward":  # which only adds facts to what it holds
         return False
+    if part.dictionary is not None:
+        return part.format in "cCsSiIlL" and is_plain(Part._make(part.dictionary))
     is_known = (
         part.format in _NUMBERS
+        or part.format in TEXTS
+        or part.format in BYTES
+        or part.format.startswith("w:")
         or part.format[:3] in _STAMPS
         or part.format in ("b", "n", "+s")
         or part.format in _LISTS
@@ -196,9 +173,10 @@ def _by_pyarrow(source: _Array | _Stream, name: str, nulls: Nulls) -> dict[str, 
 def _empty(head: Part) -> Part:
     """No rows of a schema."""
     count = {"+s": 1, "n": 0}.get(head.format, 1 if head.format.startswith("+w:") else 2)
-    count = 3 if head.format in _VIEWS else count
+    count = 3 if head.format in _VIEWS or head.format in ("u", "z", "U", "Z") else count
     children = tuple(_empty(child) for child in head.parts())
-    return head._replace(length=0, buffers=(None,) * count, children=children)
+    words = None if head.dictionary is None else _empty(Part._make(head.dictionary))
+    return head._replace(length=0, buffers=(None,) * count, children=children, dictionary=words)
 
 
 def _columns(part: Part, name: str, nulls: Nulls, first_row: int = 0) -> dict[str, Column]:
@@ -207,6 +185,8 @@ def _columns(part: Part, name: str, nulls: Nulls, first_row: int = 0) -> dict[st
 
 def _read(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[str, Column]:
     """Entries `[begin, end)` of an array."""
+    if part.dictionary is not None:
+        return _picked(part, Part._make(part.dictionary), begin, end, place, nulls)
     if part.format in _LISTS:
         return _lists(part, begin, end, place, nulls)
     if part.format in _VIEWS:
@@ -217,6 +197,55 @@ def _read(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[
         return _rows(part, begin, end, place, nulls)
     own = nulls.for_key(place.name)
     return {place.name: _leaf(part, begin, end, place, own)}
+
+
+def _picked(part: Part, words: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[str, Column]:
+    """Entries of a dictionary, by their ids."""
+    own = nulls.for_key(place.name)
+    mask = part.nulls(begin, end)
+    ids = _as(part.buffers[1], _NUMBERS[part.format])[part.offset + begin : part.offset + end]
+    wrong = (ids < 0) | (ids >= words.length)
+    if mask is not None:
+        wrong &= ~mask
+    if wrong.any():
+        i = int(wrong.argmax())
+        where = f" leaves the {words.length} values of its dictionary"
+        raise row_error(place.name, f"id {ids[i]}", place.row_of(i), where)
+    ids = ids.astype(np.int64)
+    if mask is not None:
+        ids[mask] = -1
+    is_text = words.format in TEXTS and words.dictionary is None
+    if not is_text and words.format not in _LISTS and words.format not in _VIEWS:
+        hidden = words.nulls(0, words.length)
+        if hidden is not None:  # whatever hides there is null where an id names it
+            words = words._replace(null_count=0)
+            mask = (ids < 0) | np.append(hidden, False)[ids]
+            mask = mask if mask.any() else None
+    if mask is not None and own.policy == "refuse" and not (is_text and own.word is not None):
+        raise row_error(place.name, "null", place.row_of(int(mask.argmax())), advice=own.why)
+    if is_text:
+        return {place.name: ids_of(ids, words, place, own)}
+    inner = place.map_rows(lambda i: int(np.argmax(ids == i)))
+    columns = _read(words, 0, words.length, inner, nulls)
+    return {key: _of_ids(column, ids, mask, place, nulls.for_key(key)) for key, column in columns.items()}
+
+
+def _of_ids(
+    column: Column, ids: NDArray[np.int64], mask: NDArray[np.bool_] | None, place: Place, nulls: Nulls
+) -> Column:
+    """Entries of a column by their ids, and what nulls become where the mask is."""
+    if mask is None:
+        return _pick(column, ids)
+    if column.levels:
+        picked = _pick(column, ids[~mask])
+        lengths = np.zeros(len(ids), np.int64)
+        lengths[~mask] = picked.levels[0].lengths
+        return replace(picked, levels=(_core.Level.from_lengths(lengths), *picked.levels[1:]))
+    if column.vocabulary is not None:
+        return _pick(replace(column, values=np.append(column.values, -1)), ids)
+    flat = column.values
+    values = np.concatenate([flat, np.zeros((1, *flat.shape[1:]), flat.dtype)])[ids]
+    return replace(column, values=_without_nulls(values, mask, place, nulls))
 
 
 def _sequence_of(level: _core.Level, i: int) -> int:
@@ -335,18 +364,15 @@ def _as(buffer: NDArray[np.uint8] | None, dtype: str) -> np.ndarray:
     return np.empty(0, dtype) if buffer is None else buffer.view(dtype)
 
 
-def _bits(bits: NDArray[np.uint8], begin: int, end: int) -> NDArray[np.bool_]:
-    first = begin // 8
-    wide = np.unpackbits(bits[first : (end + 7) // 8], bitorder="little", count=end - first * 8)
-    return wide[begin - first * 8 :].view(np.bool_)
-
-
 def _leaf(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> Column:
     mask = part.nulls(begin, end)
     if part.format == "n" and end > begin:
         mask = np.ones(end - begin, bool)
-    if mask is not None and nulls.policy == "refuse":
+    is_text = part.format in TEXTS
+    if mask is not None and nulls.policy == "refuse" and not (is_text and nulls.word is not None):
         raise row_error(place.name, "null", place.row_of(int(mask.argmax())), advice=nulls.why)
+    if is_text:
+        return words_of(part, begin, end, place, nulls)
     rows = slice(part.offset + begin, part.offset + end)
     zone = None
     values: np.ndarray
@@ -354,7 +380,12 @@ def _leaf(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> Colum
         values = np.zeros(end - begin)
     elif part.format == "b":
         bits = part.buffers[1]
-        values = np.empty(0, bool) if bits is None else _bits(bits, rows.start, rows.stop)
+        values = np.empty(0, bool) if bits is None else bits_of(bits, rows.start, rows.stop)
+    elif part.format in BYTES:
+        values = bytes_of(part, begin, end, place)
+    elif part.format.startswith("w:"):
+        width = int(part.format[2:])
+        values = _as(part.buffers[1], f"V{width}")[rows] if width else np.zeros(end - begin, "V0")
     elif part.format in _NUMBERS:
         values = _as(part.buffers[1], _NUMBERS[part.format])[rows]
         if part.format in _WIDER:
@@ -370,6 +401,8 @@ def _leaf(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> Colum
 def _without_nulls(values: np.ndarray, mask: NDArray[np.bool_], place: Place, nulls: Nulls) -> np.ndarray:
     if nulls.policy == "fill":
         filler = _filler(nulls.value, values.dtype, place)
+    elif values.dtype.kind in "SV":
+        raise value_error(place.name, "nothing stands for null bytes", "pass nulls='fill' and bytes")
     elif values.dtype.kind in "mM":
         filler = np.array("NaT", values.dtype)
     else:
@@ -404,7 +437,8 @@ def _filler(value: Any, dtype: np.dtype, place: Place) -> np.ndarray:
             filler = np.array(value)
             with np.errstate(all="ignore"):
                 result = filler.astype(dtype)
-            is_number = filler.ndim == 0 and filler.dtype.kind in ("b" if dtype.kind == "b" else "iuf")
+            kinds = {"b": "b", "S": "S", "V": "S"}.get(dtype.kind, "iuf")
+            is_number = filler.ndim == 0 and filler.dtype.kind in kinds
             is_exact = dtype.kind != "f" and bool(result == filler)
             is_close = dtype.kind == "f" and bool(np.isfinite(result) or not np.isfinite(filler))
             fits = is_number and (is_exact or is_close)
@@ -418,7 +452,10 @@ def _filler(value: Any, dtype: np.dtype, place: Place) -> np.ndarray:
 def _join(columns: Sequence[Column], name: str) -> Column:
     """Chunks of a column, one after the other."""
     depth = len(columns[0].levels)
-    if len({column.values.dtype for column in columns}) > 1:  # nulls made floats of some
+    if columns[0].vocabulary is not None:
+        columns = join_words(columns)
+    elif len({column.values.dtype for column in columns}) > 1 and columns[0].values.dtype.kind != "S":
+        # nulls made floats of some
         place = Place(name, lambda i: i)
         columns = [
             replace(column, values=_as_floats(column.values, np.zeros(1, bool), place)) for column in columns

@@ -251,3 +251,73 @@ class TestTensors:
 @given(st.lists(st.booleans(), max_size=80))
 def test_bits_of_bools(values):
     assert exported(vl.Ragged(np.array(values, bool), [len(values)])).to_pylist() == [values]
+
+
+class TestTypesThatAreAskedFor:
+    """A consumer gets the type that it asks for where nothing is lost, else the type that there is."""
+
+    @staticmethod
+    def array(source, kind):
+        schema, array = source.__arrow_c_array__(requested_schema=kind.__arrow_c_schema__())
+        result = pa.Array._import_from_c_capsule(schema, array)
+        result.validate(full=True)
+        return result
+
+    @pytest.mark.parametrize("kind", [pa.int8(), pa.uint16(), pa.int64(), pa.float32()])
+    def test_offsets_and_numbers_that_fit(self, kind):
+        r = vl.Ragged([3, 1, 4], [2, 0, 1])
+        for lists in (pa.list_, pa.large_list):
+            array = self.array(r, lists(kind))
+            assert array.type == lists(kind)
+            assert array.to_pylist() == r.to_list()
+
+    @pytest.mark.parametrize(
+        ("values", "kind"),
+        [
+            ([300], pa.int8()),
+            ([-1], pa.uint64()),
+            ([2**53 + 1], pa.float64()),
+            ([0.5], pa.int32()),
+            ([1e300], pa.float32()),
+            ([float("nan")], pa.int8()),
+            (np.array([2**63], "u8"), pa.int64()),
+            ([1], pa.string()),
+            ([1], pa.timestamp("s")),
+        ],
+    )
+    def test_what_does_not_fit_stays(self, values, kind):
+        r = vl.Ragged(values, [1])
+        np.testing.assert_equal(self.array(r, pa.list_(kind)).to_pylist(), pa.array(r).to_pylist())
+
+    def test_missing_floats_narrow(self):
+        r = vl.Ragged([0.5, np.nan], [2])
+        assert self.array(r, pa.list_(pa.float32())).type == pa.list_(pa.float32())
+
+    def test_fields_are_found_by_name(self):
+        J = vl.JointNestedRaggedTensorDict({"x": vl.Ragged([1, 2], [1, 1]), "y": np.array([3, 4])})
+        kind = pa.struct({"y": pa.int8(), "x": pa.list_(pa.int16()), "z": pa.int8()})
+        assert self.array(J, kind).type == pa.struct({"x": pa.list_(pa.int16()), "y": pa.int8()})
+
+    def test_a_stream(self):
+        small, large = ({"x": vl.Ragged(np.array(v), [1])} for v in ([1], [300]))
+        ds = vl.data.Dataset(
+            [vl.JointNestedRaggedTensorDict(columns, narrow=False) for columns in (small, large)]
+        )
+
+        def read(kind):
+            schema = pa.schema({"x": pa.list_(kind)})
+            capsule = ds.__arrow_c_stream__(requested_schema=schema.__arrow_c_schema__())
+            return pa.RecordBatchReader._import_from_c_capsule(capsule).read_all()
+
+        table = read(pa.int16())
+        assert table["x"].type == pa.list_(pa.int16())
+        assert table["x"].to_pylist() == [[1], [300]]
+        with pytest.raises(pa.ArrowInvalid, match="requested_schema: it does not hold the numbers"):
+            read(pa.int8())
+        r = vl.Ragged([3, 1], [1, 1])
+        stream = r.__arrow_c_stream__(requested_schema=pa.list_(pa.int8()).__arrow_c_schema__())
+        assert pa.ChunkedArray._import_from_c_capsule(stream).type == pa.list_(pa.int8())
+
+    def test_what_is_no_schema_is_refused(self):
+        with pytest.raises(TypeError, match="expected a capsule called 'arrow_schema', got int"):
+            vl.Ragged([1], [1]).__arrow_c_array__(requested_schema=3)

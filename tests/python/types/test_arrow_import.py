@@ -9,8 +9,9 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import _core
-from varlen.interop import arrow_nodes
+from varlen.interop import arrow_nodes, arrow_parts
 from varlen.interop.arrow_nodes import Node
+from varlen.interop.nulls import Nulls
 from varlen.testing import strategies
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -244,10 +245,126 @@ class TestTables:
         assert vl.Ragged.from_arrow(array, nulls="fill", fill=0).to_list() == [[1, 0, 3]]
 
 
-def test_rare_types_are_read_by_pyarrow():
+KINDS = {
+    "string": str,
+    "large_string": str,
+    "string_view": str,
+    "binary": str.encode,
+    "large_binary": str.encode,
+}
+
+
+class TestWords:
+    """Text is read by the core: pyarrow is not asked."""
+
+    @pytest.fixture(autouse=True)
+    def _without_pyarrow(self, monkeypatch):
+        monkeypatch.setattr(arrow_parts, "_by_pyarrow", None)
+
+    @given(
+        st.lists(st.lists(st.text(st.sampled_from("abö\U0001f600"), max_size=15), max_size=4), max_size=6),
+        st.integers(0, 2),
+        st.sampled_from([name for name in KINDS if hasattr(pa, name)]),
+    )
+    def test_they_are_those_of_the_lists(self, rows, begin, name):
+        rows = [[KINDS[name](word) for word in row] for row in rows]
+        array = pa.array(rows, pa.large_list(getattr(pa, name)())).slice(begin)
+        assert vl.Ragged(array).to_list() == rows[begin:]
+
+    @given(
+        st.lists(st.none() | st.sampled_from(["a", "b", "a longer word", ""]), max_size=20),
+        st.sampled_from([pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]),
+    )
+    def test_ids_and_words(self, words, kind):
+        column = one(pa.array([words], pa.list_(kind)), Nulls("nan"))
+        back = [column.vocabulary[i] if i >= 0 else None for i in column.values]
+        assert back == words
+        assert list(column.vocabulary) == list(dict.fromkeys(word for word in words if word is not None))
+        fill = one(pa.array([words], pa.list_(kind)), Nulls("fill", "?"))
+        assert [fill.vocabulary[i] for i in fill.values] == ["?" if word is None else word for word in words]
+
+    def test_many_words_of_every_length(self):
+        words = [f"{i:x}" * (i % 5) for i in range(20_000)]
+        column = one(pa.array([words + words[::-1]]))
+        want = {word: i for i, word in enumerate(dict.fromkeys(words))}
+        assert column.values.tolist() == [want[word] for word in words + words[::-1]]
+        assert column.vocabulary == tuple(want)
+
+    def test_dictionaries_keep_their_ids(self):
+        array = pa.DictionaryArray.from_arrays(pa.array([2, 0, None], pa.uint8()), pa.array(["a", "b", "c"]))
+        column = one(pa.ListArray.from_arrays(pa.array([0, 3], pa.int32()), array), Nulls("nan"))
+        assert (column.values.tolist(), column.vocabulary, column.has_ids) == (
+            [2, 0, -1],
+            ("a", "b", "c"),
+            True,
+        )
+
+    def test_dictionaries_with_a_word_twice_or_a_null(self):
+        words = pa.array(["b", "a", "b", None])
+        array = pa.DictionaryArray.from_arrays(pa.array([1, 2, 0]), words)
+        lists = pa.ListArray.from_arrays(pa.array([0, 3], pa.int32()), array)
+        column = one(lists)
+        assert (column.values.tolist(), column.vocabulary) == ([0, 1, 1], ("a", "b"))
+        array = pa.DictionaryArray.from_arrays(pa.array([1, 3]), words)
+        lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), array)
+        with pytest.raises(ValueError, match="null at row 1"):
+            one(lists)
+        assert one(lists, Nulls("nan")).values.tolist() == [0, -1]
+
+    @given(st.lists(st.none() | st.integers(0, 2), max_size=9), st.booleans(), st.booleans())
+    def test_dictionaries_of_numbers_and_lists(self, ids, is_lists, has_null):
+        values = [[7], [], [8, 9]] if is_lists else [5, 6, 7]
+        if has_null:
+            values[1] = None
+        array = pa.DictionaryArray.from_arrays(pa.array(ids, pa.int8()), pa.array(values))
+        array = pa.ListArray.from_arrays(pa.array([0, len(ids)], pa.int32()), array)
+        want = [None if i is None else values[i] for i in ids]
+        empty = [] if is_lists else 0
+        filled = vl.Ragged.from_arrow(array, nulls="fill", fill=0)
+        assert filled.to_list() == [[empty if value is None else value for value in want]]
+        if None in want:
+            with pytest.raises(ValueError, match="null at row 0"):
+                vl.Ragged(array)
+
+    def test_chunks_have_one_vocabulary(self):
+        chunks = pa.chunked_array([pa.array([["b", "a"]]), pa.array([["c", "b"]])])
+        column = one(chunks)
+        assert (column.values.tolist(), column.vocabulary) == ([0, 1, 2, 0], ("b", "a", "c"))
+        short = pa.chunked_array([pa.array([[b"b"]]), pa.array([[b"longer"]])])
+        assert vl.Ragged(short).to_list() == [[b"b"], [b"longer"]]
+
+    def test_nothing_is_lost(self):
+        for word in ("a\0", b"a\0"):
+            with pytest.raises(ValueError, match="ends in a zero, which NumPy's"):
+                vl.Ragged(pa.array([[word]]))
+        nulls = pa.array([[b"a", None]])
+        with pytest.raises(ValueError, match="nothing stands for null bytes"):
+            vl.Ragged.from_arrow(nulls, nulls="nan")
+        assert vl.Ragged.from_arrow(nulls, nulls="fill", fill=b"-").to_list() == [[b"a", b"-"]]
+        fixed = pa.array([[b"ab", b"c\0"]], pa.list_(pa.binary(2)))
+        assert pa.array(vl.Ragged(fixed)).to_pylist() == [[b"ab", b"c\0"]]
+
+    def test_frames_of_polars_and_no_rows(self):
+        pl = pytest.importorskip("polars", reason="polars is not installed")
+        frame = pl.DataFrame({"word": [["to", "a word of more than twelve bytes"], []], "sex": ["m", "f"]})
+        J = vl.JointNestedRaggedTensorDict(frame)
+        assert pa.table(J).to_pylist() == frame.to_dicts()
+        for kind in (pa.string(), pa.dictionary(pa.int8(), pa.string()), pa.binary()):
+            assert len(vl.Ragged(pa.chunked_array([], pa.list_(kind)))) == 0
+
+
+def one(array, nulls=None):
+    (column,) = arrow_parts.columns_from(array, "x", *([nulls] if nulls else [])).values()
+    return column
+
+
+def test_decimals_are_read_by_pyarrow():
     from decimal import Decimal
 
     assert vl.Ragged(pa.array([[Decimal("1.5")], []])).to_list() == [[1.5], []]
+
+
+def test_dictionaries_of_lists():
     lists = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1]), pa.array([[7], [7, 8]]))
     assert vl.Ragged(lists).to_list() == [[7, 8], [7], [7, 8]]
 
