@@ -50,7 +50,8 @@ namespace varlen::bindings {
   ROOM(sort)               \
   ROOM(span)               \
   ROOM(tensor)             \
-  ROOM(window)
+  ROOM(window)             \
+  ROOM(words)
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define VARLEN_DECLARE(noun) void bind_##noun(pybind11::module_& m);

@@ -43,8 +43,9 @@ void numbers_law(const Texts& texts, std::int64_t count) {
     }
     TextPiece text;
     require(varlen::text_at(texts, i, text).ok());
-    const auto known = static_cast<std::int64_t>(words.size());
-    const auto word = words.emplace(std::string(text.data, static_cast<std::size_t>(text.size)), known).first;
+    const auto next_id = static_cast<std::int64_t>(words.size());
+    const auto word =
+        words.emplace(std::string(text.data, static_cast<std::size_t>(text.size)), next_id).first;
     require(ids[static_cast<std::size_t>(i)] == word->second);
   }
   require(status.code != varlen::Code::no_room || words.size() == firsts.size());
@@ -60,13 +61,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const auto kind = static_cast<Texts::Kind>(data[0] % 3);
   const bool has_nulls = (data[0] & 64) != 0;
-  const std::size_t of_text = std::min<std::size_t>(data[1], size - 2);
-  const std::vector<char> raw = block<char>(data + 2, of_text);
+  const std::size_t text_size = std::min<std::size_t>(data[1], size - 2);
+  const std::vector<char> raw = block<char>(data + 2, text_size);
   const std::size_t half = raw.size() / 2;
   const std::vector<char> front(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(half));
   const TextPiece pieces[] = {{raw.data(), static_cast<std::int64_t>(raw.size())},
                               {front.data(), static_cast<std::int64_t>(half)}};
-  const std::vector<std::uint8_t> places = block<std::uint8_t>(data + 2 + of_text, size - 2 - of_text);
+  const std::vector<std::uint8_t> places = block<std::uint8_t>(data + 2 + text_size, size - 2 - text_size);
   const std::size_t width = kind == Texts::Kind::views ? 16 : kind == Texts::Kind::offsets32 ? 4 : 8;
   const std::size_t all = places.size() / width;
   const std::size_t count = kind == Texts::Kind::views ? all : all > 0 ? all - 1 : 0;

@@ -6,6 +6,5 @@
 namespace varlen::bindings {
 
 void add_arrow_import(pybind11::module_& m);
-void add_arrow_words(pybind11::module_& m);
 
 }  // namespace varlen::bindings

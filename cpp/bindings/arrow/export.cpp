@@ -251,7 +251,6 @@ PyMethodDef arrow_export_methods[] = {
 void bind_arrow(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), arrow_export_methods) != 0) throw py::error_already_set();
   add_arrow_import(m);
-  add_arrow_words(m);
 }
 
 }  // namespace varlen::bindings

@@ -37,7 +37,7 @@ struct WordTable {
   WordSlot* slots = nullptr;
   std::int64_t slot_count = 0;  ///< a power of two
   std::int64_t* firsts = nullptr;
-  std::int64_t known = 0;  ///< words, slot_count / 2 at most
+  std::int64_t word_count = 0;  ///< words, slot_count / 2 at most
 };
 
 /// ids[i] of texts [begin, end), -1 where one is missing. About 5 ns a text while the table is in the cache.

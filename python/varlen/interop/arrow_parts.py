@@ -186,7 +186,7 @@ def _columns(part: Part, name: str, nulls: Nulls, first_row: int = 0) -> dict[st
 def _read(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[str, Column]:
     """Entries `[begin, end)` of an array."""
     if part.dictionary is not None:
-        return _picked(part, Part._make(part.dictionary), begin, end, place, nulls)
+        return _entries(part, Part._make(part.dictionary), begin, end, place, nulls)
     if part.format in _LISTS:
         return _lists(part, begin, end, place, nulls)
     if part.format in _VIEWS:
@@ -199,7 +199,7 @@ def _read(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[
     return {place.name: _leaf(part, begin, end, place, own)}
 
 
-def _picked(part: Part, words: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[str, Column]:
+def _entries(part: Part, words: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict[str, Column]:
     """Entries of a dictionary, by their ids."""
     own = nulls.for_key(place.name)
     mask = part.nulls(begin, end)
@@ -227,20 +227,21 @@ def _picked(part: Part, words: Part, begin: int, end: int, place: Place, nulls: 
         return {place.name: ids_of(ids, words, place, own)}
     inner = place.map_rows(lambda i: int(np.argmax(ids == i)))
     columns = _read(words, 0, words.length, inner, nulls)
-    return {key: _of_ids(column, ids, mask, place, nulls.for_key(key)) for key, column in columns.items()}
+    key_nulls = nulls.for_key
+    return {key: _entry_column(column, ids, mask, place, key_nulls(key)) for key, column in columns.items()}
 
 
-def _of_ids(
+def _entry_column(
     column: Column, ids: NDArray[np.int64], mask: NDArray[np.bool_] | None, place: Place, nulls: Nulls
 ) -> Column:
     """Entries of a column by their ids, and what nulls become where the mask is."""
     if mask is None:
         return _pick(column, ids)
     if column.levels:
-        picked = _pick(column, ids[~mask])
+        entries = _pick(column, ids[~mask])
         lengths = np.zeros(len(ids), np.int64)
-        lengths[~mask] = picked.levels[0].lengths
-        return replace(picked, levels=(_core.Level.from_lengths(lengths), *picked.levels[1:]))
+        lengths[~mask] = entries.levels[0].lengths
+        return replace(entries, levels=(_core.Level.from_lengths(lengths), *entries.levels[1:]))
     if column.vocabulary is not None:
         return _pick(replace(column, values=np.append(column.values, -1)), ids)
     flat = column.values

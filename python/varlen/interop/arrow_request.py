@@ -70,14 +70,14 @@ def _fit(node: Node, part: Part) -> Node:
         return node
     if part.format == _NARROW.get(node.format):
         offsets = _exact(flat, "i4")
-        return node if offsets is None else _with(node, part.format, offsets)
+        return node if offsets is None else _swap_flat(node, part.format, offsets)
     if part.format in _DTYPES and node.format in _DTYPES:
         numbers = _exact(flat, _DTYPES[part.format])
-        return node if numbers is None else _with(node, part.format, numbers)
+        return node if numbers is None else _swap_flat(node, part.format, numbers)
     return node
 
 
-def _with(node: Node, name: str, flat: np.ndarray) -> Node:
+def _swap_flat(node: Node, name: str, flat: np.ndarray) -> Node:
     return node._replace(format=name, buffers=(node.buffers[0], flat, *node.buffers[2:]))
 
 
@@ -85,7 +85,8 @@ def _exact(flat: np.ndarray, dtype: str) -> np.ndarray | None:
     """The same numbers in another dtype; None where one changes."""
     with np.errstate(all="ignore"):
         result = flat.astype(dtype)
-        back = result.astype(flat.dtype)
+        round_trip = result.astype(flat.dtype)
     is_float = flat.dtype.kind == result.dtype.kind == "f"
-    same = np.array_equal(back, flat, equal_nan=is_float) and np.array_equal(result, flat, equal_nan=is_float)
-    return result if same else None
+    pairs = (round_trip, flat), (result, flat)
+    is_exact = all(np.array_equal(*pair, equal_nan=is_float) for pair in pairs)
+    return result if is_exact else None

@@ -32,15 +32,15 @@ def words_of(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> Co
 
 def ids_of(ids: Ids, words: Part, place: Place, nulls: Nulls) -> Column:
     """Ids of a dictionary of texts, -1 for nulls; they stay what they are if each word is there once."""
-    of_words, vocabulary = _number(words, 0, words.length, place.map_rows(lambda i: int(np.argmax(ids == i))))
+    word_ids, vocabulary = _number(words, 0, words.length, place.map_rows(lambda i: int(np.argmax(ids == i))))
     if len(vocabulary) == words.length:
         values, levels, has = _with_word(ids, vocabulary, nulls)
         return Column(values, levels, has, has_ids=True)
-    ids = np.append(of_words, -1)[ids]
+    ids = np.append(word_ids, -1)[ids]
     if nulls.policy == "refuse" and nulls.word is None and (ids < 0).any():
         raise row_error(place.name, "null", place.row_of(int(np.argmax(ids < 0))), advice=nulls.why)
-    known, first = np.unique(ids[ids >= 0], return_index=True)
-    order = known[np.argsort(first)]  # as the words come
+    new_words, first = np.unique(ids[ids >= 0], return_index=True)
+    order = new_words[np.argsort(first)]  # as the words come
     new_ids = np.full(len(vocabulary) + 1, -1)
     new_ids[order] = np.arange(len(order))
     return Column(*_with_word(new_ids[ids], [vocabulary[i] for i in order], nulls))
@@ -70,11 +70,11 @@ def texts_of(column: Column, name: str) -> np.ndarray:
 def join_words(columns: Sequence[Column]) -> list[Column]:
     """Columns with one vocabulary: that of the first, and what others add."""
     ids = {word: i for i, word in enumerate(columns[0].vocabulary or ())}
-    joined = []
+    result = []
     for column in columns:
         new_ids = [ids.setdefault(word, len(ids)) for word in column.vocabulary or ()]
-        joined.append(replace(column, values=np.array([*new_ids, -1], np.int64)[column.values]))
-    return [replace(column, vocabulary=tuple(ids)) for column in joined]
+        result.append(replace(column, values=np.array([*new_ids, -1], np.int64)[column.values]))
+    return [replace(column, vocabulary=tuple(ids)) for column in result]
 
 
 def _with_word(ids: Ids, words: list[str], nulls: Nulls) -> tuple[Ids, tuple[()], tuple[str, ...]]:

@@ -114,9 +114,9 @@ Status number(const Texts& texts, std::int64_t begin, std::int64_t end, WordTabl
     for (std::uint64_t at = start_of(key, size);; ++at) {
       WordSlot& slot = table.slots[at & mask];
       if (slot.id == 0) {
-        if (table.known == table.slot_count / 2) return {Code::no_room, i, 0};
-        table.firsts[table.known++] = i;
-        slot = {key, size, static_cast<std::uint32_t>(table.known)};
+        if (table.word_count == table.slot_count / 2) return {Code::no_room, i, 0};
+        table.firsts[table.word_count++] = i;
+        slot = {key, size, static_cast<std::uint32_t>(table.word_count)};
       } else if (slot.key != key || slot.size != size ||
                  (text.size > kShort && !is_word<kind>(texts, table.firsts[slot.id - 1], text))) {
         continue;
@@ -159,8 +159,8 @@ void move_words(const WordTable& from, WordTable& to) noexcept {
     while (to.slots[at & mask].id != 0) ++at;
     to.slots[at & mask] = word;
   }
-  for (std::int64_t i = 0; i < from.known; ++i) to.firsts[i] = from.firsts[i];
-  to.known = from.known;
+  for (std::int64_t i = 0; i < from.word_count; ++i) to.firsts[i] = from.firsts[i];
+  to.word_count = from.word_count;
 }
 
 }  // namespace varlen

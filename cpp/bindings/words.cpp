@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrow.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/ndarray.hpp"
@@ -84,8 +84,8 @@ py::object words_from_arrow(const Arguments<7>& args) {
   const bool is_text = py::cast<bool>(py::handle(args[6]));
   std::int64_t end = 0;
   std::int64_t bytes = 0;
-  const std::int64_t more = width == 16 ? 0 : 1;
-  if (!checked_add(first, count, end) || !checked_mul(end + more, width, bytes) ||
+  const std::int64_t one_more = width == 16 ? 0 : 1;
+  if (!checked_add(first, count, end) || !checked_mul(end + one_more, width, bytes) ||
       (count > 0 && bytes > places.size)) {
     raise_value("places",
                 std::to_string(places.size) + " bytes do not hold texts up to " + std::to_string(end));
@@ -110,9 +110,9 @@ py::object words_from_arrow(const Arguments<7>& args) {
   }
   if (status.code == Code::beyond_total) refuse_text("text that leaves its bytes", status.where);
   if (status.code == Code::too_long) refuse_text("text of 4 GiB", status.where);
-  if (status.code == Code::no_room) refuse_text("more words than 32 bits number", status.where);
-  py::list list(static_cast<std::size_t>(words.table.known));
-  for (std::int64_t i = 0; i < words.table.known; ++i) {
+  if (status.code == Code::no_room) refuse_text("one_more words than 32 bits number", status.where);
+  py::list list(static_cast<std::size_t>(words.table.word_count));
+  for (std::int64_t i = 0; i < words.table.word_count; ++i) {
     const std::int64_t row = words.table.firsts[i];
     TextPiece text;
     if (!text_at(texts, row, text).ok()) refuse_text("text that leaves its bytes", row);
@@ -129,7 +129,7 @@ py::object words_from_arrow(const Arguments<7>& args) {
   return py::make_tuple(ids, list);
 }
 
-PyMethodDef arrow_words_methods[] = {
+PyMethodDef words_methods[] = {
     method<kWords, words_from_arrow>(
         "words_from_arrow(width, places, pieces, valid, first, count, is_text)\n--\n\nThe ids of texts of "
         "Arrow, -1 for those that are missing, and the words in the order in which they come."),
@@ -138,8 +138,8 @@ PyMethodDef arrow_words_methods[] = {
 
 }  // namespace
 
-void add_arrow_words(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), arrow_words_methods) != 0) throw py::error_already_set();
+void bind_words(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), words_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings
