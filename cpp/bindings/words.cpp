@@ -110,7 +110,7 @@ py::object words_from_arrow(const Arguments<7>& args) {
   }
   if (status.code == Code::beyond_total) refuse_text("text that leaves its bytes", status.where);
   if (status.code == Code::too_long) refuse_text("text of 4 GiB", status.where);
-  if (status.code == Code::no_room) refuse_text("one_more words than 32 bits number", status.where);
+  if (status.code == Code::no_room) refuse_text("more words than 32 bits number", status.where);
   py::list list(static_cast<std::size_t>(words.table.word_count));
   for (std::int64_t i = 0; i < words.table.word_count; ++i) {
     const std::int64_t row = words.table.firsts[i];
