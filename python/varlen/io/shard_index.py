@@ -237,6 +237,15 @@ def write_index(
         atomic.write_all(fd, (text,))
 
 
+def listed_names(index: str) -> list[str]:
+    """The names in an index, whose files may be gone."""
+    try:
+        with open(index, "rb") as file:
+            return [shard["path"] for shard in json.load(file)["shards"]]
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return []
+
+
 def read_account(folder: str, options: Mapping[str, Any] | None = None) -> Account | None:
     """The account in the index of a folder, or of a URL of one; None if it holds none."""
     index = join_url(folder, INDEX) if is_url(folder) else os.path.join(folder, INDEX)

@@ -11,11 +11,15 @@ import numpy as np
 
 from varlen import _core
 from varlen._methods import adopt_methods
-from varlen.arguments import as_int, dtypes_of, option_error, vocabularies_of
+from varlen.arguments import as_bool, as_int, dtypes_of, option_error, vocabularies_of
 from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
+from varlen.io.checksums import as_checksums
+from varlen.io.dtypes import dtype_of
 from varlen.io.file_counts import read_all_written
+from varlen.io.folder_lock import FolderLock, delete_drafts
+from varlen.io.growth import Folder, publish, read_folder
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import Field, check_metadata
@@ -28,6 +32,9 @@ __all__ = ["ShardWriter"]
 # What a writer takes beside its path.
 _OPTIONS = list(inspect.signature(Writer).parameters)[1:]
 
+# What a folder that is appended to has already.
+_OF_FOLDER = ("schema", "vocabularies", "ids", "widen", "narrow")
+
 
 @adopt_methods
 class ShardWriter(atomic.AtomicWriter):
@@ -39,9 +46,14 @@ class ShardWriter(atomic.AtomicWriter):
     Parameters
     ----------
     folder
-        The folder, created if it is missing. It must not hold shards yet.
+        The folder, created if it is missing. It must not hold shards yet, unless you append to it.
     rows_per_shard
         The number of rows in each shard except the last.
+    append
+        True: add rows to a finished folder. It keeps its files, and closing adds new ones and replaces the
+        index, so that a reader sees the old data set or the new. Keys, dims, dtypes, declarations,
+        vocabularies, row ids and checksums are those of the folder; words may be new. Rows that do not fit
+        are refused, and nothing is written. Another writer that appends meanwhile is refused, too.
     **options
         As in `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`. The index
         stores the `account`.
@@ -58,7 +70,9 @@ class ShardWriter(atomic.AtomicWriter):
     >>> folder.cleanup()
     """
 
-    def __init__(self, folder: str | os.PathLike[str], rows_per_shard: int, **options: Any) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], rows_per_shard: int, *, append: bool = False, **options: Any
+    ) -> None:
         rows_per_shard = as_int(rows_per_shard, "rows_per_shard", 1)
         if options.get("narrow"):
             raise value_error(
@@ -75,12 +89,18 @@ class ShardWriter(atomic.AtomicWriter):
         vocabularies_of(options.get("vocabularies"))
         self.path = os.path.abspath(local_path(folder))
         self.rows = 0
-        self._made_folder = not os.path.isdir(self.path)
-        if self._made_folder:
-            os.mkdir(self.path)
-        files = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
-        if files:
-            raise FileExistsError(17, f"the folder holds {files[0]} already", self.path)
+        self._lock: FolderLock | None = None
+        self._id_dtypes: dict[str, np.dtype] = {}
+        self._made_folder = False
+        self._base = self._begin_append(options) if as_bool(append, "append") else None
+        if self._base is None:
+            self._made_folder = not os.path.isdir(self.path)
+            if self._made_folder:
+                os.mkdir(self.path)
+            files = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
+            if files:
+                advice = "; append=True adds to a finished folder" if INDEX in files else ""
+                raise FileExistsError(17, f"the folder holds {files[0]} already{advice}", self.path)
         self._rows_per_shard = rows_per_shard
         self._account: Account | None = options.pop("account", None)
         self._options = {"ids": np.int32, **options}  # as wide in the first shard as in the last
@@ -90,7 +110,11 @@ class ShardWriter(atomic.AtomicWriter):
         self._fields: dict[str, Field] = {}
         self._open = True
         try:
-            self._open_next().discard()  # refuses values that are no options
+            writer = self._open_next()  # refuses values that are no options
+            writer.discard()
+            if self._base is not None and self._base.fields:
+                writer._begin_with(self._base.fields, self._base.depth)
+                self._previous, self._fields = writer, self._base.fields
         except BaseException:
             self.discard()
             raise
@@ -125,7 +149,8 @@ class ShardWriter(atomic.AtomicWriter):
             any_writer = self._writer or self._previous
             if any_writer is None:
                 any_writer = self._writer = self._open_next()
-            joint = _as_joint(as_piece(rows, self._schema, any_writer._first_words, any_writer._intent))
+            piece = as_piece(rows, self._schema, any_writer._first_words, any_writer._intent)
+            joint = _as_joint(piece if self._base is None else self._base.fit(piece))
             start = 0
             if len(joint) == 0 and not self._shards:  # no rows, but their keys
                 self._writer = self._writer or self._open_next()
@@ -157,6 +182,9 @@ class ShardWriter(atomic.AtomicWriter):
         >>> folder.cleanup()
         """
         if not self._open:
+            return
+        if self._base is not None:
+            self._close_append(self._base)
             return
         paths: list[str] = []
         try:
@@ -207,11 +235,75 @@ class ShardWriter(atomic.AtomicWriter):
         if self._made_folder:
             with contextlib.suppress(OSError):
                 os.rmdir(self.path)
+        if self._lock is not None:
+            self._lock.release()
+
+    def _begin_append(self, options: dict[str, Any]) -> Folder:
+        """Lock a finished folder, and take over what its rows are like."""
+        for name in _OF_FOLDER:
+            if options.get(name):
+                raise value_error(name, "is the folder's with append=True", "leave it out")
+        row_ids, checksums = options.pop("row_ids", None), options.pop("checksums", None)
+        if not os.path.isdir(self.path):
+            raise FileNotFoundError(2, "there is no such folder", self.path)
+        self._lock = FolderLock(self.path)
+        try:
+            delete_drafts(self.path)
+            base = read_folder(self.path)
+            if row_ids not in (None, base.row_ids):
+                raise value_error("row_ids", f"{row_ids!r}, but {base.row_ids!r} in {self.path}")
+            if checksums and not base.has_checksums:
+                raise value_error("checksums", f"{self.path} has none", "leave it out")
+            as_checksums(base.has_checksums)
+        except BaseException:
+            self._lock.release()
+            raise
+        numbers = {name: f.dtype for name, f in base.fields.items() if f.vocabulary is None}
+        self._id_dtypes = {n: dtype_of(f.tag) for n, f in base.fields.items() if f.vocabulary is not None}
+        options |= {
+            "row_ids": base.row_ids,
+            "checksums": base.has_checksums,
+            "schema": base.schema or numbers,
+        }
+        return base
+
+    def _close_append(self, base: Folder) -> None:
+        try:
+            if self._writer is not None:
+                self._finish()
+            if self._shards:
+                assert self._lock is not None
+                durable = self._options.get("durable", True)
+                account = self._whole_account(base)
+                publish(base, self._lock, self._shards, self._fields, durable, account)
+                self._shards = []
+        finally:
+            self.discard()
+
+    def _whole_account(self, base: Folder) -> Account | None:
+        """The account of the folder with that of the new rows; None where the folder has none."""
+        part = self._account
+        if base.account is None and part is None:
+            return None
+        new = read_all_written([shard.path for shard in self._shards])
+        if part is None:
+            part = Account({"append": new.rows})
+            for name, count in new.values.items():
+                part.column(name).source.values = count
+        if base.account is None:
+            raise value_error("account", f"{self.path} has none", "leave it out")
+        account = base.account.successor() + part
+        totals = read_all_written([shard.path for shard in (*base.shards, *self._shards)])
+        words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
+        account.set_result(*totals, words)
+        account.check()
+        return account
 
     def _open_next(self) -> Writer:
         name = f".part-{len(self._shards):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
         writer = Writer(os.path.join(self.path, name), **self._options)
         writer._counts = self._account
+        writer._id_dtypes = self._id_dtypes
         if self._previous is not None:
             writer._continue(self._previous)
         return writer

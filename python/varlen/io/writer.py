@@ -26,6 +26,7 @@ from varlen.io.checksums import as_checksums, checksum_in, read_tensors, with_ch
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.dtypes import (
     cast_exactly,
+    dtype_of,
     first_misfit,
     little_endian,
     promote,
@@ -163,6 +164,7 @@ class Writer(atomic.AtomicWriter):
         self._metadata = check_metadata(metadata)
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
+        self._id_dtypes: dict[str, np.dtype] = {}  # of single keys
         self._words = {
             n: {word: i for i, word in enumerate(words)} for n, words in vocabularies_of(vocabularies).items()
         }
@@ -287,6 +289,16 @@ class Writer(atomic.AtomicWriter):
         self._open = False
         self._buffer.close()
 
+    def _begin_with(self, fields: Mapping[str, Field], depth: int) -> None:
+        """Take over keys from the fields of a folder, as if rows were written with them."""
+        self._words = {
+            n: {w: i for i, w in enumerate(f.vocabulary)} for n, f in fields.items() if f.vocabulary
+        }
+        self._columns = {n: _Column(f.dim, dtype_of(f.tag), f.trailing, f.dtype) for n, f in fields.items()}
+        for column in self._columns.values():
+            column.has_values = True
+        self._totals = [0] * depth
+
     def _continue(self, other: Writer) -> None:
         """Take over the keys, dims, dtypes, trailing shapes and vocabularies of another writer."""
         self._words = {name: dict(id_map) for name, id_map in other._words.items()}
@@ -331,12 +343,13 @@ class Writer(atomic.AtomicWriter):
             word = _example(words[name])
             raise value_error(name, f"{word!r} is a word, the pieces before hold numbers without words")
         self._ids_made.add(name)
-        if self._ids is None:
+        dtype = self._id_dtypes.get(name, self._ids)
+        if dtype is None:
             return bits
-        if len(words[name]) - 1 > np.iinfo(self._ids).max:
-            word = list(words[name])[np.iinfo(self._ids).max + 1]
-            raise value_error(name, f"the word {word!r} gets an id that does not fit {self._ids}")
-        return bits.astype(self._ids)
+        if len(words[name]) - 1 > np.iinfo(dtype).max:
+            word = list(words[name])[np.iinfo(dtype).max + 1]
+            raise value_error(name, f"the word {word!r} gets an id that does not fit {dtype}")
+        return bits.astype(dtype)
 
     def _check_bare(self, name: str, array: Array, words: Mapping[str, Mapping[str, int]]) -> None:
         """Refuse numbers for a key of strings, unless they are ids of the given vocabulary."""

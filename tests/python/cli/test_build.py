@@ -389,7 +389,7 @@ def test_a_partial_function_is_the_same_in_another_process(files, tmp_path):
 
 def test_two_builds_at_once_are_refused(tmp_path):
     def nested(first):
-        with pytest.raises(BlockingIOError, match="another build is at work in the folder"):
+        with pytest.raises(BlockingIOError, match="another writer is at work in the folder"):
             varlen.io.build([1], building.rows, tmp_path / "out")
         return building.rows(first)
 

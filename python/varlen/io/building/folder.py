@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import glob
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from varlen.io import atomic
 from varlen.io.account import Account
@@ -15,11 +13,9 @@ from varlen.io.building.drafts import Draft, fingerprint_of
 from varlen.io.errors import FileFormatError
 from varlen.io.file import open_file
 from varlen.io.schema import Field
-from varlen.io.shard_index import INDEX, Shard, read_index, write_index
+from varlen.io.shard_index import INDEX, Shard, listed_names, read_index, write_index
 
 __all__: list[str] = []
-
-_LOCK = ".build-lock"
 
 
 def shard_path(folder: str, number: int) -> str:
@@ -35,36 +31,6 @@ def draft_path(folder: str, number: int) -> str:
 def waiting_path(folder: str, number: int) -> str:
     """The path at which a shard with the dtypes and words of all waits for the others."""
     return os.path.join(folder, f".part-{number:05d}.shard")
-
-
-@contextlib.contextmanager
-def lock_folder(path: str) -> Iterator[None]:
-    """Keep other builds out of the folder; the system releases the lock when the process ends."""
-    lock = os.path.join(path, _LOCK)
-    fd = _lock(lock, path)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(lock)
-        os.close(fd)
-
-
-def _lock(lock: str, path: str) -> int:
-    while True:
-        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.stat(lock), os.fstat(fd)):
-                    return fd
-            os.close(fd)  # of a build that ended meanwhile, and took its file away
-        except BlockingIOError:
-            os.close(fd)
-            raise BlockingIOError(11, "another build is at work in the folder", path) from None
-        except BaseException:
-            os.close(fd)
-            raise
 
 
 def is_complete(path: str, drafts: Sequence[Draft]) -> bool:
@@ -103,18 +69,9 @@ def check_folder(path: str, drafts: Sequence[Draft]) -> None:
             what = "another partition" if same_options else "another make or other options"
             text = f"the folder holds {name}, which was made of {what}; give another folder, or delete it"
             raise FileExistsError(17, text, path)
-    for name in _indexed_names(os.path.join(path, INDEX)):
+    for name in listed_names(os.path.join(path, INDEX)):
         if name not in own:
             raise FileExistsError(17, f"the index lists {name}, which is not of this build", path)
-
-
-def _indexed_names(index: str) -> list[str]:
-    """The names in an index, whose files may be gone."""
-    try:
-        with open(index, "rb") as file:
-            return [shard["path"] for shard in json.load(file)["shards"]]
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
-        return []
 
 
 def publish(

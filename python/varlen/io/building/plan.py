@@ -23,7 +23,6 @@ from varlen.io.building.folder import (
     draft_path,
     has_shard,
     is_complete,
-    lock_folder,
     publish,
     shard_path,
     waiting_path,
@@ -31,6 +30,7 @@ from varlen.io.building.folder import (
 from varlen.io.checksums import as_checksums
 from varlen.io.file import File, open_file
 from varlen.io.file_counts import read_all_written
+from varlen.io.folder_lock import lock_folder
 from varlen.io.intent import Schema
 from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import Field, id_dtype

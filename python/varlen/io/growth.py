@@ -1,0 +1,158 @@
+"""A finished folder of shards to which rows are added: what they must be like, and the new index."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from varlen.errors import file_error, row_error, value_error
+from varlen.io import atomic
+from varlen.io.account import Account
+from varlen.io.dtypes import cast_exactly, has_stand_in
+from varlen.io.folder_lock import FolderLock
+from varlen.io.intent import Schema
+from varlen.io.pieces import Piece
+from varlen.io.schema import Field
+from varlen.io.shard_index import INDEX, Shard, listed_names, read_account, read_index, write_index
+from varlen.io.shard_set import ShardSet
+
+__all__: list[str] = []
+
+_PART = re.compile(r"part-(\d+)\.nrt")
+
+# Kinds of dtypes whose values another kind may hold, and then holds exactly.
+_HOLDS = {"i": "iu", "u": "iu", "f": "iuf"}
+
+
+@dataclass
+class Folder:
+    """The shards of a finished folder, and the fields that new rows must have."""
+
+    path: str
+    shards: tuple[Shard, ...]
+    fields: dict[str, Field]
+    depth: int
+    row_ids: str | None
+    schema: Schema | None
+    account: Account | None
+    has_checksums: bool
+
+    def fit(self, piece: Piece) -> Piece:
+        """The piece in the dtypes of the folder; an error names the key that does not fit."""
+        if not self.fields:
+            return piece
+        missing = sorted(self.fields.keys() - piece.columns.keys())
+        extras = sorted(piece.columns.keys() - self.fields.keys())
+        if missing or extras:
+            name = (missing + extras)[0]
+            raise value_error(name, f"keys {missing} are missing and {extras} are not in {self.path}")
+        columns = {
+            name: (dim, self._cast(name, dim, array, name in piece.vocabularies))
+            for name, (dim, array) in piece.columns.items()
+        }
+        if len(piece.levels) != self.depth:
+            raise value_error("rows", f"{len(piece.levels)} levels, but {self.depth} in {self.path}")
+        return piece._replace(columns=columns)
+
+    def _cast(self, name: str, dim: int, array: Any, has_words: bool) -> Any:
+        field, dtype = self.fields[name], self.fields[name].dtype
+        if dim != field.dim or array.shape[1:] != field.trailing:
+            own, other = (dim, array.shape[1:]), (field.dim, field.trailing)
+            reason = f"dim {own[0]}, trailing shape {own[1]}, but {other[0]} and {other[1]} in {self.path}"
+            raise value_error(name, reason)
+        is_text = array.dtype.kind in "UTO" or has_words
+        if array.size and is_text != (field.vocabulary is not None):
+            kinds = ("words", "numbers") if is_text else ("numbers without a vocabulary", "words")
+            raise value_error(name, f"{kinds[0]}, but {self.path} holds {kinds[1]}")
+        if is_text or field.vocabulary is not None or array.dtype == dtype:
+            return array
+        if array.size and array.dtype.kind not in _HOLDS.get(dtype.kind, dtype.kind):
+            raise value_error(name, f"dtype {array.dtype}, but {dtype} in {self.path}", "cast it first")
+        cast = cast_exactly(name, array, dtype)
+        place = _find_rounded(array, cast)
+        if place is not None:
+            rest = f" would be rounded to {dtype}, as {self.path} holds it"
+            raise row_error(name, str(array[place]), place[0], rest, "cast it first")
+        return cast
+
+
+def _find_rounded(array: Any, cast: Any) -> tuple[int, ...] | None:
+    """The place of the first float that another dtype rounds."""
+    if array.dtype.kind != "f" or np.can_cast(array.dtype, cast.dtype, "safe"):
+        return None
+    bad = (cast.astype(array.dtype) != array) & (array == array)
+    return tuple(np.argwhere(bad)[0].tolist()) if bad.any() else None
+
+
+def read_folder(path: str) -> Folder:
+    """The state of a folder that an index makes complete."""
+    index = os.path.join(path, INDEX)
+    if not os.path.exists(index):
+        raise file_error(path, "has no index.json, so it is not a finished folder", "append")
+    shards = read_index(index)
+    has_checksums = bool(shards) and all(shard.checksum is not None for shard in shards)
+    if has_checksums:
+        shards = read_index(index, verify=True)
+    own = ShardSet(shards, True, None)
+    for number in range(len(shards)):
+        own.file(number)  # each may bring words
+    fields = {name: field for name, field in own.fields.items() if field.dim >= 0}
+    for name, field in fields.items():
+        if has_stand_in(field.tag):
+            raise value_error(name, f"is {field.tag} in {path}, which needs the package ml_dtypes here")
+        if any(shard.rows and name not in (shard.fields or {}) for shard in shards):
+            raise file_error(index, f"does not state the dtype of key {name!r}", "append")
+    has_account = read_account(path) is not None
+    return Folder(
+        path,
+        shards,
+        fields,
+        own.depth,
+        own.row_ids,
+        own.schema if len(own.declared) else None,
+        own.account if has_account else None,
+        has_checksums,
+    )
+
+
+def next_names(path: str, count: int) -> list[str]:
+    """Names of shards that no file of the folder has."""
+    numbers = [int(match[1]) for name in os.listdir(path) if (match := _PART.fullmatch(name))]
+    first = max(numbers, default=-1) + 1
+    return [f"part-{first + i:05d}.nrt" for i in range(count)]
+
+
+def publish(
+    folder: Folder,
+    lock: FolderLock,
+    new: Sequence[Shard],
+    fields: dict[str, Field],
+    durable: bool,
+    account: Account | None,
+) -> None:
+    """Give new shards their names, and then an index that lists them: a reader sees the old one or the new.
+
+    A failure takes the names back, unless the new index is there.
+    """
+    names = next_names(folder.path, len(new))
+    lock.promise(names)
+    paths = [os.path.join(folder.path, name) for name in names]
+    new_paths = []
+    try:
+        for shard, path in zip(new, paths, strict=True):
+            os.rename(shard.path, path)
+            new_paths.append(path)
+        if durable:
+            atomic.sync_folder(folder.path)
+        new_shards = [shard._replace(path=path) for shard, path in zip(new, paths, strict=True)]
+        write_index(folder.path, [*folder.shards, *new_shards], fields, durable, account)
+    except BaseException:
+        if not set(names) & set(listed_names(os.path.join(folder.path, INDEX))):
+            for path in new_paths:
+                os.unlink(path)
+        raise
