@@ -1,6 +1,7 @@
 // Rows copied by whole vectors stay inside exact allocations, for one thread and for several.
 #include "varlen/gather.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -63,7 +64,69 @@ void check_gather(const Table& all, std::int64_t n) {
   CHECK(out == want);
 }
 
+/// Rows that marks keep, in memory that ends where they do. Marks of any byte, about `share` of ten set.
+void check_marked(const Table& all, std::int64_t share) {
+  const Offsets level = all.level();
+  std::vector<std::uint8_t> marks;
+  Bytes want;
+  Ints want_ends;
+  for (std::int64_t i = 0; i < level.count; ++i) {
+    for (std::int64_t row = level.start(i); row < level.end(i); ++row) {
+      const bool is_set = random_below(10) < share;
+      marks.push_back(is_set ? static_cast<std::uint8_t>(1 + random_below(255)) : std::uint8_t{0});
+      if (is_set) {
+        want.insert(want.end(), all.values.begin() + row * all.width,
+                    all.values.begin() + (row + 1) * all.width);
+      }
+    }
+    want_ends.push_back(static_cast<std::int64_t>(want.size()) / all.width);
+  }
+  const std::int64_t count = varlen::gather_count(marks.data(), level.total());
+  const varlen::Rows rows{all.values.data(), level.total(), all.width};
+  Ints ends(want_ends.size());
+  Bytes out(want.size());
+  CHECK_EQ(varlen::gather_marked(rows, level, marks.data(), count, out.data(), ends.data()), count);
+  CHECK(out == want);
+  CHECK(ends == want_ends);
+  // Marks that were set since they were counted: as many rows as there is room for.
+  const std::int64_t room = count / 2;
+  out.resize(static_cast<std::size_t>(room * all.width));
+  CHECK_EQ(varlen::gather_marked(rows, level, marks.data(), room, out.data(), ends.data()), room);
+  CHECK_EQ(ends.empty() ? room : ends.back(), room);
+  CHECK(std::equal(out.begin(), out.end(), want.begin()));
+}
+
 }  // namespace
+
+TEST(gather, keeps_the_rows_that_are_marked) {
+  for (const std::int64_t width : {1, 2, 3, 4, 8, 12, 16, 40}) {
+    for (const std::int64_t limit : {1, 2, 4, 9, 30}) {
+      for (const std::int64_t share : {0, 1, 5, 9, 10}) check_marked(Table(40, limit, width), share);
+    }
+    for (std::int64_t n = 0; n < 4; ++n) check_marked(Table(n, 12, width), 9);
+  }
+}
+
+TEST(gather, finds_places_inside_sequences) {
+  const Ints ends{3, 3, 5};
+  const Offsets level{ends.data(), 3};
+  const Ints units_ends{2, 2, 4};
+  const Ints ids{-1, 0, 1, -2};
+  const Ints sequences{0, 0, 2, 2};
+  const Ints want{2, 0, 4, 3};
+  Ints out(4);
+  CHECK(varlen::gather_inside(level, Offsets{units_ends.data(), 3}, ids.data(), out.data()));
+  CHECK(out == want);
+  CHECK(varlen::gather_inside(level, sequences.data(), ids.data(), 4, out.data()));
+  CHECK(out == want);
+  for (const std::int64_t bad : {std::int64_t{2}, std::int64_t{-3}, INT64_MAX, INT64_MIN}) {
+    const Ints bad_ids{0, 0, bad, 0};
+    CHECK(!varlen::gather_inside(level, Offsets{units_ends.data(), 3}, bad_ids.data(), out.data()));
+    CHECK(!varlen::gather_inside(level, sequences.data(), bad_ids.data(), 4, out.data()));
+    const Ints bad_sequences{0, 0, bad == 2 ? 3 : bad, 2};
+    CHECK(!varlen::gather_inside(level, bad_sequences.data(), ids.data(), 4, out.data()));
+  }
+}
 
 TEST(gather, stays_inside_exact_memory) {
   for (const int threads : {1, 3}) {

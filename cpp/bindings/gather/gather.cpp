@@ -176,6 +176,55 @@ py::object in_range(const Arguments<2>& args) {
   return py::bool_(gather_in_range(numbers.data, numbers.count, count));
 }
 
+constexpr Signature<3> kInnerPlaces{"inner_places", {"ids", "level", "sequences"}};
+
+py::object inner_places(const Arguments<3>& args) {
+  const Ints ids = as_ints(args[0], "ids");
+  const LevelRef level = level_over(args[1], "level", -1);
+  const Offsets rows = level->view();
+  py::array out = empty_ints(ids.count);
+  bool are_inside = false;
+  if (LevelRef::is_level(args[2])) {
+    const Offsets units = LevelRef::unwrap(args[2]).view();
+    if (units.count != rows.count || units.total() != ids.count) {
+      raise_value("sequences", "expected " + std::to_string(rows.count) + " sequences of " +
+                                   std::to_string(ids.count) + " ids");
+    }
+    const GilRelease gil_release(ids.count * 16);
+    are_inside = gather_inside(rows, units, ids.data, ints(out));
+  } else {
+    const Ints sequences = as_ints(args[2], "sequences");
+    if (sequences.count != ids.count) raise_value("sequences", "expected one for each of the ids");
+    const GilRelease gil_release(ids.count * 32);
+    are_inside = gather_inside(rows, sequences.data, ids.data, ids.count, ints(out));
+  }
+  return are_inside ? py::object(std::move(out)) : py::none();
+}
+
+constexpr Signature<3> kCompress{"compress", {"values", "level", "marks"}};
+
+py::object compress(const Arguments<3>& args) {
+  const py::array values = as_placed_rows(args[0], "values");
+  if (!place_of(values).is_host()) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  const LevelRef level = level_over(args[1], "values", values.shape(0));
+  const py::array mask = as_rows(args[2], "marks");
+  if (mask.ndim() != 1 || mask.dtype().kind() != 'b' || mask.shape(0) != values.shape(0)) {
+    raise_value("marks", "expected a bool for each of " + std::to_string(values.shape(0)) + " rows");
+  }
+  const auto* const marks = reinterpret_cast<const std::uint8_t*>(data_of(mask));
+  const Rows all = rows_of(values);
+  const std::int64_t count = gather_count(marks, all.count);
+  py::array out = rows_like(values, count);
+  NewLevel left(level->count());
+  std::int64_t row_count = 0;
+  {
+    const GilRelease gil_release(all.count * all.width);
+    row_count = gather_marked(all, level->view(), marks, count, bytes(out), left.ends());
+  }
+  if (row_count != count) out = rows_between(out, 0, row_count);
+  return py::make_tuple(out, std::move(left).finish());
+}
+
 PyMethodDef gather_methods[] = {
     method<kRowOfInts, row_of_ints_or_none>(
         "row_of_ints(numbers)\n--\n\n"
@@ -185,6 +234,14 @@ PyMethodDef gather_methods[] = {
     method<kGather, by_index>("gather(values, levels, index)\n--\n\n"
                               "(values, levels) of the sequences of a slice, a mask or integers. A slice of "
                               "step 1 shares values."),
+    method<kCompress, compress>(
+        "compress(values, level, marks)\n--\n\n"
+        "The rows that a bool each marks, and their level; NotImplemented on devices."),
+    method<kInnerPlaces, inner_places>(
+        "inner_places(ids, level, sequences)\n--\n\n"
+        "The rows that ids name in sequences of a level, negative ones counted from the end; None where one "
+        "is "
+        "outside. Sequences are a number for each id, or the level that the ids nest in."),
     method<kColumn, by_column>("gather_column(values, levels, at)\n--\n\n"
                                "Row `at` of every sequence: a level fewer."),
     method<kRow, by_row>("gather_row(values, levels, i)\n--\n\n"

@@ -25,6 +25,20 @@ std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept;
 std::int64_t gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t count,
                          std::int64_t* index) noexcept;
 
+/// The rows of a checked level that a mask marks, in order, at most `count` of them, and ends[i] = how many
+/// sequences [0, i] have left. A mark is a byte that is not 0, one a row. out holds `count` rows; returns how
+/// many were written. One pass over mask and rows; one thread, as erase_rows.
+std::int64_t gather_marked(Rows values, Offsets level, const std::uint8_t* mask, std::int64_t count,
+                           std::byte* out, std::int64_t* ends) noexcept;
+
+/// out[k] = row ids[k] of sequence sequences[k], negatives counted from its end. False where one of them is
+/// outside, which ends it. Offsets are prefetched.
+bool gather_inside(Offsets level, const std::int64_t* sequences, const std::int64_t* ids, std::int64_t n,
+                   std::int64_t* out) noexcept;
+
+/// The same where numbers units.start(i) to units.end(i) are of sequence i: both levels have as many.
+bool gather_inside(Offsets level, Offsets units, const std::int64_t* ids, std::int64_t* out) noexcept;
+
 /// A Python slice as PySlice_Unpack gives it; step is not 0.
 struct Slice {
   std::int64_t start = 0;

@@ -259,6 +259,9 @@ class Backend(Protocol):
     def erase(self, values: Array, level: Level, tokens: Numbers) -> tuple[Array, Level]:
         """The rows that equal none of the tokens, and their level; NotImplemented under autograd."""
 
+    def compress(self, values: Array, level: Level, marks: Numbers) -> tuple[Array, Level]:
+        """The rows that a bool each marks, and their level; NotImplemented under autograd and on devices."""
+
     def gather_add(self, table: Array, indices: Array, out: Array = ...) -> Array:
         """For each row of indices (k, m) the sum of the m rows of the table that it names: (k, ...)."""
 

@@ -123,12 +123,12 @@ def gather(
     check_nest(nest[:prefix], levels[:prefix], "indices")
     if dim == 0:
         _in_range(ids, len(levels[0]))
-        return _take_items(X, values, levels, ids, nest)
+        return take_items(X, values, levels, ids, nest)
     ids, inner = _numbers_of(ids, nest[prefix:], levels, dim, batch_depth)
     level = levels[dim - 1]
     sequences = flatten_levels(inner).row_ids if inner else np.arange(len(level))
     _in_range(ids, level.lengths[sequences], sequences, dim > batch_depth)
-    return _take_items(X, values, levels[dim:], level.offsets[sequences] + ids, (*levels[: dim - 1], *inner))
+    return take_items(X, values, levels[dim:], level.offsets[sequences] + ids, (*levels[: dim - 1], *inner))
 
 
 @overload
@@ -199,10 +199,15 @@ def boolean_mask(X: Any, mask: SequencesLike, lengths: Any = None, *, flatten: b
     count = tracing.count_of(levels[0])
     if not nest and tracing.holds_surely(keep.shape[0] != count):
         raise value_error("mask", f"has {len(keep)} entries for {count} sequences")
+    if nest and len(levels) < axes and not tracing.is_tracing():
+        parts = backend_of(values).compress(values, nest[-1], keep)
+        if parts is not NotImplemented:
+            values, level = parts
+            return values if as_bool(flatten, "flatten") else ragged_like(X, values, (*nest[:-1], level))
     if nest:
         nest = (*nest[:-1], mask_level(nest[-1], keep))
     places = backend_of(keep).true_places(keep)
-    return _take_items(X, values, levels[axes - 1 :], places, () if as_bool(flatten, "flatten") else nest)
+    return take_items(X, values, levels[axes - 1 :], places, () if as_bool(flatten, "flatten") else nest)
 
 
 def _nested_down(value: object, argument: str, axes: int) -> tuple[Any, Levels]:
@@ -232,7 +237,7 @@ def _numbers_of(ids: Ints, inner: Levels, levels: Levels, dim: int, batch_depth:
     return _core.gather(ids, inner, batch_of)
 
 
-def _take_items(
+def take_items(
     X: SequencesLike, values: Values, inner_levels: Levels, rows: Ints, outer_levels: Levels
 ) -> Any:
     """Items of an axis by their numbers in the whole, with what nests below them, under levels above."""

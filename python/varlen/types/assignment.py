@@ -46,8 +46,11 @@ def put(r: Ragged[Any], key: Any, value: Any) -> None:
     keys = indexing.keys_of(key, r.ndim)
     if any(item is None for item in keys):
         raise index_error("", "new axes (None) have no place in an assignment")
+    if len(keys) > 1 and indexing.is_view(keys[0]) and not indexing.is_all(keys[0]):
+        put(r[keys[0]], (slice(None), *keys[1:]), value)  # it shares memory
+        return
     depth = len(r._levels) + 1
-    places: Any = _numbers_of(r)[keys[:depth] if len(keys) > 1 else keys[0]]
+    places = _places_of(r, keys[:depth])
     row_keys = keys[depth:]
     model = None
     if isinstance(places, RaggedBase):
@@ -58,9 +61,15 @@ def put(r: Ragged[Any], key: Any, value: Any) -> None:
     _write(r._values, (where, *row_keys) if row_keys else where, value, model)
 
 
-def _numbers_of(r: Ragged[Any]) -> Any:
-    """The number of each row in the whole, nested as they are."""
-    return r._make(np.arange(r.total), r._levels)
+def _places_of(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
+    """The numbers of rows in the whole that keys of sequences pick, nested as those rows would be."""
+    if len(keys) == 2 == len(r._levels) + 1 and indexing.is_all(keys[0]):
+        i = indexing.int_index(keys[1])
+        if i is not None and abs(i) <= r.total:
+            level, count = r._levels[0], len(r)
+            return indexing.inner_places(np.full(count, i), level, np.arange(count))
+    numbers: Any = r._make(np.arange(r.total), r._levels)
+    return numbers[keys if len(keys) > 1 else keys[0]]
 
 
 def _index_of(marks: Any, values: Any) -> Any:
@@ -90,6 +99,9 @@ def _write(target: Any, where: Any, value: Any, model: Any) -> None:
     """Numbers to places of the target; a model is what stands there as sequences, whose rows they match."""
     rows = _rows_of(value, target, model)
     shape = tuple(rows.shape)
+    if not shape:
+        target[where] = rows
+        return
     place = target[where]
     while len(shape) > place.ndim and shape[:1] == (1,):
         shape = shape[1:]

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import tracing
+from varlen import _core, tracing
 from varlen._core import RaggedBase
 from varlen.arguments import as_ints, check_step, index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_bool
 from varlen.backends.values import as_values, like, take
 from varlen.errors import as_record, index_error, name_argument, with_fields
-from varlen.levels import equal_lengths
-from varlen.ops.gather import boolean_mask, gather
+from varlen.levels import check_nest, equal_lengths
+from varlen.ops.gather import boolean_mask, gather, take_items
 from varlen.ops.support.inputs import same_kind, whole_numbers
 from varlen.ops.support.outputs import ragged_like
 
@@ -110,9 +110,22 @@ def _by_ragged(r: Ragged[Any], key: Any) -> Any:
             "use r.gather(indices, axis=, batch_dims=), or index the values",
         )
     try:
+        places = _nested_places(key, r._levels[:depth])
+        if places is not None:
+            outer_levels = (*r._levels[: depth - 1], key._levels[-1])
+            return take_items(r, r._values, r._levels[depth:], places, outer_levels)
         return gather(r, _from_end(key, r._levels[depth - 1]), batch_dims=depth)
     except (IndexError, ValueError) as error:
         raise name_argument(error, "index") from None
+
+
+def _nested_places(key: Any, levels: tuple[Level, ...]) -> Ints | None:
+    """The items that ragged integers name; None where one is outside, or a graph is made."""
+    units, level = key._levels[-1], levels[-1]
+    if tracing.is_tracing() or len(units) != len(level):
+        return None
+    check_nest(key._levels[:-1], levels[:-1], "index")
+    return _core.inner_places(whole_numbers(key._values, "index"), level, units)
 
 
 def _from_end(key: Any, level: Level) -> Any:
@@ -145,6 +158,12 @@ def _places(ids: Ints, level: Level, sequences: Any) -> Ints:
     return np.where(ids < 0, ids + sizes, ids)
 
 
+def inner_places(ids: Ints, level: Level, sequences: Ints) -> Ints:
+    """The items that numbers name inside sequences of a level, (n,) of both."""
+    places = _core.inner_places(ids, level, sequences)
+    return level.offsets[sequences] + _places(ids, level, sequences) if places is None else places
+
+
 def _way(position: int) -> str:
     """What gives an item of each sequence where some are too short."""
     name = {0: "r.first(empty=...)", -1: "r.last(empty=...)"}.get(position)
@@ -169,9 +188,9 @@ def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
         return _index_content(result, keys[1:]) if len(keys) > 1 else result
     if len(keys) == 1:
         return r[keys[0]]
-    if _is_all(keys[0]):
+    if is_all(keys[0]):
         return _inner(r, keys[1:])
-    if len(keys) == 2 and isinstance(keys[1], slice) and not _is_view(keys[0]):
+    if len(keys) == 2 and isinstance(keys[1], slice) and not is_view(keys[0]):
         index = keys[0] if isinstance(keys[0], slice) else _index(keys[0])
         return _window(r, keys[1], index)  # what the window leaves out is not copied
     return _inner(_pick(r, keys[0]), keys[1:])
@@ -179,7 +198,7 @@ def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
 
 def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     """Axis 1 and those below it, for every sequence of r."""
-    if all(_is_all(key) for key in keys):
+    if all(is_all(key) for key in keys):
         return r
     first, inner_keys = keys[0], keys[1:]
     all_rows = (slice(None), *inner_keys)
@@ -193,9 +212,9 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
         return _index_content(content, all_rows) if inner_keys else content
     if not isinstance(first, slice):
         return _block(r, first, inner_keys)
-    if not _is_all(first):
+    if not is_all(first):
         r = _window(r, first)
-    if all(_is_all(key) for key in inner_keys):
+    if all(is_all(key) for key in inner_keys):
         return r
     # Below axis 1 lies a container or an array of its own, whose first axis is that of the rows of axis 1.
     outer, inner = r.levels[0], r.levels[1:]
@@ -266,20 +285,23 @@ def _pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
         raise index_error(
             "", f"indices of shapes {shapes} name no pairs", "use r[rows][:, columns] for all of both"
         ) from None
-    bad = (numbers[0] < -len(r)) | (numbers[0] >= len(r))
-    if bad.any():
-        number = int(numbers[0][bad][0])
-        raise index_error("", f"index {number} is out of range for {len(r)} sequences", number=number)
-    places = np.where(numbers[0] < 0, numbers[0] + len(r), numbers[0]).astype(np.int64)
-    for level, ids in zip(levels, numbers[1:], strict=False):
-        places = level.offsets[places] + _places(ids, level, places)
-    return _items(r, places, levels[end - 1 :], keys[end:])
+    shape = numbers[0].shape
+    places, *inner_numbers = (part.reshape(-1) for part in numbers)
+    if not _core.in_range(places, len(r)):
+        bad = (places < -len(r)) | (places >= len(r))
+        if bad.any():
+            number = int(places[bad][0])
+            raise index_error("", f"index {number} is out of range for {len(r)} sequences", number=number)
+        places = np.where(places < 0, places + len(r), places).astype(np.int64)
+    for level, ids in zip(levels, inner_numbers, strict=False):
+        places = inner_places(ids, level, places)
+    return _items(r, places.reshape(shape), levels[end - 1 :], keys[end:])
 
 
 def _items(r: Ragged[Any], places: Ints, inner_levels: tuple[Level, ...], keys: tuple[Any, ...]) -> Any:
     """Items of a level, or rows, by their numbers in the whole, in their shape, and what keys pick below."""
     if not inner_levels:
-        if not all(_is_all(key) for key in keys):
+        if not all(is_all(key) for key in keys):
             return _index_content(r._values, (like(places, r._values), *keys))
         rows = take(r._values, places.reshape(-1))
         return rows.reshape((*places.shape, *rows.shape[1:]))
@@ -299,7 +321,7 @@ def _block(r: Ragged[Any], key: Any, inner_keys: tuple[Any, ...]) -> Any:
     """The same items of every sequence, by an array of their numbers: `r[:, [0, 2]]`."""
     if tracing.is_tracing():
         result = gather(r, key, axis=1)
-        return result if any(not _is_all(item) for item in inner_keys) else _rectangle(r, result)
+        return result if any(not is_all(item) for item in inner_keys) else _rectangle(r, result)
     ids = _item_numbers(key)
     level = r._levels[0]
     sequences = np.arange(len(level)).reshape(-1, *(1,) * ids.ndim)
@@ -318,7 +340,7 @@ def _rectangle(r: Ragged[Any], block: Ragged[Any]) -> Any:
 def _ragged_key(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     """A ragged key behind full slices, which it says itself."""
     place = next(k for k, item in enumerate(keys) if isinstance(item, RaggedBase))
-    if not all(_is_all(item) for k, item in enumerate(keys) if k != place):
+    if not all(is_all(item) for k, item in enumerate(keys) if k != place):
         raise index_error(
             "",
             "a ragged mask or index beside other keys is ambiguous",
@@ -399,11 +421,13 @@ def keys_of(key: Any, ndim: int) -> tuple[Any, ...]:
     return key or (slice(None),)
 
 
-def _is_all(key: object) -> bool:
+def is_all(key: object) -> bool:
+    """Whether a key is a slice of everything."""
     return isinstance(key, slice) and key.start in (None, 0) and key.stop is None and key.step in (None, 1)
 
 
-def _is_view(key: object) -> bool:
+def is_view(key: object) -> bool:
+    """Whether a key is a slice that shares memory."""
     return isinstance(key, slice) and key.step in (None, 1)
 
 

@@ -38,6 +38,28 @@ def test_a_ragged_mask_keeps_what_it_marks_in_place(r, data):
     assert kept.equals(r[:, mask] if len(r.levels) == 1 else r[..., mask])
 
 
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16", "M8[s]", "U3", "S7", "f8, i4"])
+@pytest.mark.parametrize("trailing", [(), (0,), (3,)])
+def test_masks_move_rows_of_any_width(dtype, trailing):
+    rng = np.random.default_rng(0)
+    lengths = np.array([0, 7, 1, 0, 30, 8, 3])
+    values = rng.integers(0, 9, (49, *trailing)).astype("i8").astype(dtype)
+    for share in (0, 0.1, 0.5, 0.9, 1):
+        marks = rng.random(49) < share
+        kept = vl.Ragged(values, lengths)[vl.Ragged(marks, lengths)]
+        assert_array_equal(kept.values, values[marks])
+        assert kept.lengths.tolist() == [int(part.sum()) for part in np.split(marks, np.cumsum(lengths)[:-1])]
+
+
+@pytest.mark.parametrize("change", ["[::2]", ".astype('>f8')", "[::-1]"])
+def test_masks_move_rows_that_lie_anywhere(change):
+    values = eval(f"np.arange(98.0 if '::2' in change else 49.0){change}", {"np": np, "change": change})
+    lengths, marks = [20, 0, 29], np.arange(49) % 3 > 0
+    kept = vl.Ragged(values, lengths)[vl.Ragged(marks, lengths)]
+    assert_array_equal(kept.values, values[marks])
+    assert kept.dtype == values.dtype
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_of_outer_levels_keep_whole_sequences(kind):
     q = nested(kind)

@@ -74,6 +74,41 @@ std::int64_t gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t 
   return std::min(place, count);
 }
 
+bool gather_inside(Offsets level, const std::int64_t* sequences, const std::int64_t* ids, std::int64_t n,
+                   std::int64_t* out) noexcept {
+  bool are_inside = true;
+  with_prefetch(
+      0, n, kPrefetchOffsets, [&](std::int64_t k) { prefetch(level.ends, sequences[k], 8); },
+      [&](std::int64_t k) {
+        const std::int64_t i = read_once(sequences + k);
+        if (!is_inside(i, level.count)) {
+          are_inside = false;
+          return;
+        }
+        const Range rows{level.start(i), level.end(i)};
+        const std::int64_t place = wrap(read_once(ids + k), rows.size());
+        const bool is_there = is_inside(place, rows.size());
+        are_inside = are_inside && is_there;
+        out[k] = is_there ? rows.begin + place : 0;
+      });
+  return are_inside;
+}
+
+bool gather_inside(Offsets level, Offsets units, const std::int64_t* ids, std::int64_t* out) noexcept {
+  bool are_inside = true;
+  std::int64_t k = 0;
+  for (std::int64_t i = 0; i < units.count; ++i) {
+    const Range rows{level.start(i), level.end(i)};
+    for (const std::int64_t end = units.end(i); k < end; ++k) {
+      const std::int64_t place = wrap(read_once(ids + k), rows.size());
+      const bool is_there = is_inside(place, rows.size());
+      are_inside = are_inside && is_there;
+      out[k] = is_there ? rows.begin + place : 0;
+    }
+  }
+  return are_inside;
+}
+
 Slice::Pick Slice::resolve(std::int64_t length) const noexcept {
   const auto clip = [&](std::int64_t x) {
     if (x < 0) return std::max<std::int64_t>(x + length, step < 0 ? -1 : 0);

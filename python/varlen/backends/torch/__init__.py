@@ -65,6 +65,7 @@ from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
 from varlen.backends.torch.span import (
+    compress,
     erase,
     insert_row,
     insert_rows,
@@ -116,6 +117,7 @@ __all__ = [
     "block_mask",
     "broadcast_rows",
     "cast",
+    "compress",
     "concat",
     "concat_levels",
     "contiguous",

@@ -134,6 +134,12 @@ def erase(x: torch.Tensor, level: Level, tokens: np.ndarray) -> Any:
     return NotImplemented if result is None else result
 
 
+def compress(x: torch.Tensor, level: Level, marks: np.ndarray) -> Any:
+    """The rows that a bool each marks, and their level; NotImplemented where somebody follows them."""
+    result: Any = on_plain_tensors(_core.compress, x, level, marks)
+    return NotImplemented if result is None else result
+
+
 def put_rows(x: torch.Tensor, places: Any, rows: torch.Tensor) -> torch.Tensor:
     """A copy of x with its rows `places` replaced; watched by autograd."""
     new_rows = rows.view(bits_of(rows.dtype)) if has_bits_alone(x.dtype) else rows
