@@ -262,7 +262,10 @@ CELLS = {
     "nul": ({**OWN_WORDS, "from_list": REFUSED}, "another vocabulary|cannot keep"),
     "long text": (OWN_WORDS, "another vocabulary"),
     "numpy text": (OWN_WORDS, "another vocabulary"),
-    "bytes": ({**NULLS, "collate": KEPT, "from_list": KEPT, "JSON lines": OUTSIDE}, "got bytes|binary"),
+    "bytes": (
+        {**NULLS, "collate": KEPT, "from_arrow": KEPT, "from_list": KEPT, "JSON lines": OUTSIDE},
+        "got bytes|binary",
+    ),
     "datetime": (TIMES, "got datetime"),
     "zone": (TIMES, "got datetime"),
     "zone beside none": (
