@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from varlen import _core
 from varlen.errors import file_error, row_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
-from varlen.io.dtypes import cast_exactly, has_stand_in
+from varlen.io.dtypes import cast_exactly, dtype_of, has_stand_in
+from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock
 from varlen.io.intent import Schema
-from varlen.io.pieces import Piece
+from varlen.io.pieces import Piece, as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, listed_names, read_account, read_index, write_index
 from varlen.io.shard_set import ShardSet
+from varlen.io.writer import Writer
 
 __all__: list[str] = []
 
@@ -41,6 +44,51 @@ class Folder:
     schema: Schema | None
     account: Account | None
     has_checksums: bool
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those of a writer of rows for this folder."""
+        numbers = {name: field.dtype for name, field in self.fields.items() if field.vocabulary is None}
+        return {
+            "row_ids": self.row_ids,
+            "checksums": self.has_checksums,
+            "schema": self.schema or numbers,
+        }
+
+    @property
+    def id_dtypes(self) -> dict[str, np.dtype]:
+        """The dtypes of keys of words."""
+        return {name: dtype_of(f.tag) for name, f in self.fields.items() if f.vocabulary is not None}
+
+    def begin(self, writer: Writer) -> None:
+        """Give a writer the keys of the folder."""
+        writer._id_dtypes = self.id_dtypes
+        if self.fields:
+            writer._begin_with(self.fields, self.depth)
+
+    def read(self, rows: Any, writer: Writer) -> _core.Joint:
+        """Rows in whatever form they come, in the dtypes of the folder; an error names what does not fit."""
+        return joint_of(self.fit(as_piece(rows, {}, writer._first_words, writer._intent)))
+
+    def sum_accounts(
+        self, part: Account | None, new: Sequence[str], fields: Mapping[str, Field]
+    ) -> Account | None:
+        """The account of the folder with that of new files; None where the folder has none."""
+        if self.account is None and part is None:
+            return None
+        if part is None:
+            written = read_all_written(list(new))
+            part = Account({"append": written.rows})
+            for name, count in written.values.items():
+                part.column(name).source.values = count
+        if self.account is None:
+            raise value_error("account", f"{self.path} has none", "leave it out")
+        account = self.account.successor() + part
+        totals = read_all_written([*(shard.path for shard in self.shards), *new])
+        words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary}
+        account.set_result(*totals, words)
+        account.check()
+        return account
 
     def fit(self, piece: Piece) -> Piece:
         """The piece in the dtypes of the folder; an error names the key that does not fit."""
@@ -120,10 +168,29 @@ def read_folder(path: str) -> Folder:
     )
 
 
+def joint_of(piece: Piece) -> _core.Joint:
+    """A piece as a Joint."""
+    names = list(piece.columns)
+    values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
+    dims = [dim for dim, _ in piece.columns.values()]
+    meta = {"vocabularies": piece.vocabularies} if piece.vocabularies else None
+    return _core.Joint(names, dims, values, piece.levels, piece.rows, meta)
+
+
+def number_of(path: str) -> int | None:
+    """The number in the name of a shard."""
+    match = _PART.fullmatch(os.path.basename(path))
+    return None if match is None else int(match[1])
+
+
+def next_number(path: str) -> int:
+    """The first number that no shard of the folder has, nor any that is larger."""
+    return max((n for n in map(number_of, os.listdir(path)) if n is not None), default=-1) + 1
+
+
 def next_names(path: str, count: int) -> list[str]:
     """Names of shards that no file of the folder has."""
-    numbers = [int(match[1]) for name in os.listdir(path) if (match := _PART.fullmatch(name))]
-    first = max(numbers, default=-1) + 1
+    first = next_number(path)
     return [f"part-{first + i:05d}.nrt" for i in range(count)]
 
 
@@ -131,7 +198,7 @@ def publish(
     folder: Folder,
     lock: FolderLock,
     new: Sequence[Shard],
-    fields: dict[str, Field],
+    fields: Mapping[str, Field],
     durable: bool,
     account: Account | None,
 ) -> None:

@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_int, dtypes_of, option_error, vocabularies_of
 from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.checksums import as_checksums
-from varlen.io.dtypes import dtype_of
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock, delete_drafts
-from varlen.io.growth import Folder, publish, read_folder
-from varlen.io.pieces import Piece, as_piece
+from varlen.io.growth import Folder, joint_of, publish, read_folder
+from varlen.io.pieces import as_piece
 from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import Field, check_metadata
 from varlen.io.shard_index import INDEX, Shard, write_index
@@ -113,7 +111,7 @@ class ShardWriter(atomic.AtomicWriter):
             writer = self._open_next()  # refuses values that are no options
             writer.discard()
             if self._base is not None and self._base.fields:
-                writer._begin_with(self._base.fields, self._base.depth)
+                self._base.begin(writer)
                 self._previous, self._fields = writer, self._base.fields
         except BaseException:
             self.discard()
@@ -149,8 +147,11 @@ class ShardWriter(atomic.AtomicWriter):
             any_writer = self._writer or self._previous
             if any_writer is None:
                 any_writer = self._writer = self._open_next()
-            piece = as_piece(rows, self._schema, any_writer._first_words, any_writer._intent)
-            joint = _as_joint(piece if self._base is None else self._base.fit(piece))
+            if self._base is None:
+                piece = as_piece(rows, self._schema, any_writer._first_words, any_writer._intent)
+                joint = joint_of(piece)
+            else:
+                joint = self._base.read(rows, any_writer)
             start = 0
             if len(joint) == 0 and not self._shards:  # no rows, but their keys
                 self._writer = self._writer or self._open_next()
@@ -258,13 +259,8 @@ class ShardWriter(atomic.AtomicWriter):
         except BaseException:
             self._lock.release()
             raise
-        numbers = {name: f.dtype for name, f in base.fields.items() if f.vocabulary is None}
-        self._id_dtypes = {n: dtype_of(f.tag) for n, f in base.fields.items() if f.vocabulary is not None}
-        options |= {
-            "row_ids": base.row_ids,
-            "checksums": base.has_checksums,
-            "schema": base.schema or numbers,
-        }
+        options |= base.options
+        self._id_dtypes = base.id_dtypes
         return base
 
     def _close_append(self, base: Folder) -> None:
@@ -274,30 +270,11 @@ class ShardWriter(atomic.AtomicWriter):
             if self._shards:
                 assert self._lock is not None
                 durable = self._options.get("durable", True)
-                account = self._whole_account(base)
+                account = base.sum_accounts(self._account, [s.path for s in self._shards], self._fields)
                 publish(base, self._lock, self._shards, self._fields, durable, account)
                 self._shards = []
         finally:
             self.discard()
-
-    def _whole_account(self, base: Folder) -> Account | None:
-        """The account of the folder with that of the new rows; None where the folder has none."""
-        part = self._account
-        if base.account is None and part is None:
-            return None
-        new = read_all_written([shard.path for shard in self._shards])
-        if part is None:
-            part = Account({"append": new.rows})
-            for name, count in new.values.items():
-                part.column(name).source.values = count
-        if base.account is None:
-            raise value_error("account", f"{self.path} has none", "leave it out")
-        account = base.account.successor() + part
-        totals = read_all_written([shard.path for shard in (*base.shards, *self._shards)])
-        words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
-        account.set_result(*totals, words)
-        account.check()
-        return account
 
     def _open_next(self) -> Writer:
         name = f".part-{len(self._shards):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
@@ -322,11 +299,3 @@ class ShardWriter(atomic.AtomicWriter):
         self._shards.append(Shard(writer.path, writer.rows, size, checksum=writer.checksum))
         self._writer = None
         self._fields = fields
-
-
-def _as_joint(piece: Piece) -> _core.Joint:
-    names = list(piece.columns)
-    values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
-    dims = [dim for dim, _ in piece.columns.values()]
-    meta = {"vocabularies": piece.vocabularies} if piece.vocabularies else None
-    return _core.Joint(names, dims, values, piece.levels, piece.rows, meta)

@@ -25,7 +25,7 @@ WHOLE = {
     "io/account.py": "JSON's",
     "io/arrow_rows.py": "Arrow's",
     "io/building/engines.py": "the caller's and pickle's",
-    "io/building/plan.py": "the caller's and pickle's",
+    "io/building/origin.py": "pickle's",
     "io/columns.py": "the library's that made the tensor",
     "io/schema.py": "JSON's",
     "thinc/arrays.py": "NumPy's",

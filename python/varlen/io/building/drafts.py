@@ -12,6 +12,7 @@ from varlen.io.building.counting import count_piece, name_of
 from varlen.io.dtypes import cast_exactly
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File, open_file
+from varlen.io.growth import Folder
 from varlen.io.intent import Schema
 from varlen.io.save import save
 from varlen.io.schema import id_dtype
@@ -28,6 +29,7 @@ class Draft(NamedTuple):
     fingerprint: str
     make: Callable[[Any], Any] | None
     options: Mapping[str, Any]
+    folder: Folder | None = None  # that the rows are added to
 
 
 def make_draft(draft: Draft, partition: Any) -> int:
@@ -40,9 +42,11 @@ def make_draft(draft: Draft, partition: Any) -> int:
     schema = draft.options.get("schema")
     row_shapes = {n: c.trailing for n, c in schema.items()} if isinstance(schema, Schema) else None
     with Writer(draft.path, metadata=metadata, account=account, **draft.options) as writer:
+        if draft.folder is not None:
+            draft.folder.begin(writer)
         for piece in [rows] if isinstance(rows, Mapping) or not hasattr(rows, "__next__") else rows:
             count_piece(account, name, piece, row_shapes)
-            writer.append(piece)
+            writer.append(piece if draft.folder is None else draft.folder.read(piece, writer))
     return writer.rows
 
 

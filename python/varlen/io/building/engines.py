@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from varlen.errors import type_error, value_error
+from varlen.errors import as_record, name_place, type_error, value_error
 
 Tasks = Sequence[tuple[Any, Any]]  # what a task needs, which has a number, and the partition
 Task = Callable[[Any, Any], int]
@@ -108,6 +108,28 @@ def as_partitions(partitions: Any) -> list[Any]:
     if not hasattr(partitions, "__iter__") or isinstance(partitions, (str, bytes, Mapping)):
         raise type_error("partitions", f"expected a list, or a collection of Dask or Ray, got {partitions!r}")
     return list(partitions)
+
+
+def run_tasks(
+    engine: Any, task: Task, tasks: Tasks, unit: str | None, places: Mapping[int, int] | None = None
+) -> None:
+    """Runs all tasks, with a progress bar if wanted; `places` are those of the tasks in the caller's list."""
+    results: Iterator[int] = engine(task, tasks) if tasks else iter(())
+    if unit is not None:
+        from tqdm.auto import tqdm
+
+        results = iter(tqdm(results, total=len(tasks), unit=f" {unit}"))
+    try:
+        for _ in results:
+            pass
+    except TaskError as failed:
+        error = failed.error
+        says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
+        text = None if says_it else ": ".join(filter(None, (type(error).__name__, f"{error}")))
+        record = as_record(error, RuntimeError, text=text)
+        cause = error.__cause__ if record is error else error
+        number = failed.number if places is None else places[failed.number]
+        raise name_place(record, f"partition {number}", RuntimeError) from cause
 
 
 def _loop(task: Task, tasks: Tasks) -> Iterator[int]:

@@ -74,6 +74,13 @@ def check_folder(path: str, drafts: Sequence[Draft]) -> None:
             raise FileExistsError(17, f"the index lists {name}, which is not of this build", path)
 
 
+def delete_files(paths: Iterable[str]) -> None:
+    """Delete files, some of which may be gone."""
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
 def publish(
     path: str,
     ready: Mapping[int, str],
@@ -100,10 +107,7 @@ def publish(
             os.replace(source, name)
     if durable:
         atomic.sync_folder(path)
-    for draft in drafts:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(draft.path)
+    delete_files(draft.path for draft in drafts)
     for name in ("..part-*.draft", "..part-*.shard", f".{INDEX}"):
-        for stray in glob.glob(os.path.join(glob.escape(path), f"{name}.*{atomic.SUFFIX}")):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(stray)  # of a process that was killed while it wrote
+        # Of processes that were killed while they wrote.
+        delete_files(glob.glob(os.path.join(glob.escape(path), f"{name}.*{atomic.SUFFIX}")))

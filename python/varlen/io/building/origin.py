@@ -1,0 +1,57 @@
+"""Where the rows of a draft come from: bytes that are the same for the same partition and function."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from varlen.errors import type_error
+from varlen.io.building.drafts import Draft
+from varlen.io.building.folder import draft_path
+
+__all__: list[str] = []
+
+
+def draft_of(number: int, part: object, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
+    """The draft of the shard with this number."""
+    names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
+    names += ["checksums"] * options["checksums"]
+    plain = repr([(name, str(options[name])) for name in names])
+    fingerprint = f"{half_of(identity_of(part), number)}-{_hash(_name_of(make) + plain.encode())}"
+    return Draft(number, draft_path(path, number), fingerprint, make, options)
+
+
+def half_of(identity: bytes, number: int) -> str:
+    """The first half of a fingerprint: of the partition, and the number of its shard."""
+    return _hash(identity + str(number).encode())
+
+
+def _hash(text: bytes) -> str:
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+def _name_of(make: object) -> bytes:
+    """Bytes that are the same for the same function: its name, or a pickle of another object."""
+    if make is None or hasattr(make, "__qualname__"):
+        owner = getattr(make, "__self__", None)
+        name = f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', '')}".encode()
+        return name if owner is None or isinstance(owner, ModuleType) else name + _name_of(owner)
+    try:
+        return pickle.dumps(make, protocol=4)
+    except Exception:
+        return f"{type(make).__module__}.{type(make).__qualname__}".encode()
+
+
+def identity_of(part: Any) -> bytes:
+    """Bytes that are the same for the same partition: its key in Dask, the block's in Ray, a pickle."""
+    if hasattr(part, "dask") and hasattr(part, "key"):
+        return repr(part.key).encode()
+    if type(part).__module__.partition(".")[0] == "ray":
+        return bytes(part.binary())
+    try:
+        return pickle.dumps(part, protocol=4)
+    except Exception as error:
+        raise type_error("partitions", f"{part!r} cannot be pickled: {error}") from None
