@@ -17,6 +17,7 @@ from varlen.data.epoch import Epoch
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import SeedLike
 from varlen.data.sources.memory import Ints, MemorySource
+from varlen.data.sources.reload import reload_source
 from varlen.data.views import own_attributes
 from varlen.errors import value_error
 
@@ -77,6 +78,7 @@ class Dataset(DisplayMethods, ArrowTable):
         super().__init__(source)
         self._options = OptionsCache()
         self._collate: Collator[NDArray[Any]] | None = None
+        self._new_rows: range | None = None
 
     @overload
     def batch(
@@ -477,6 +479,62 @@ class Dataset(DisplayMethods, ArrowTable):
             prefetch=prefetch,
             progress=progress,
         )
+
+    def reload(self) -> Self:
+        """Open the same files again, to see rows that were added at the end.
+
+        This dataset stays as it is. Files that are not what they were are compared row by row, so a folder
+        that was built anew with wider dtypes is fine if its old rows hold the same numbers.
+
+        Returns
+        -------
+        Dataset
+            The rows that `varlen.open` gives now; `new_rows` says which are new. A dataset in memory is the
+            same.
+
+        Raises
+        ------
+        ValueError
+            Old rows changed: the message names the first row, its key or level, and both numbers. Or this is
+            a view, whose rows are chosen already.
+
+        Examples
+        --------
+        >>> import os, tempfile, varlen as vl
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "visits")
+        >>> with vl.io.ShardWriter(path, rows_per_shard=2) as writer:
+        ...     writer.append({"x": [[1, 2], [3]]})
+        >>> ds = vl.open(path)
+        >>> with vl.io.ShardWriter(path, rows_per_shard=2, append=True) as writer:
+        ...     writer.append({"x": [[], [4]]})
+        >>> grown = ds.reload()
+        >>> len(ds), len(grown), grown.new_rows
+        (2, 4, range(2, 4))
+        >>> folder.cleanup()
+        """
+        if self._index is not None:
+            raise value_error(
+                "reload", "this is a view of some rows", "reload its dataset, and take it again"
+            )
+        source = reload_source(self._source)
+        if source is self._source:
+            return self
+        result = self._with_source(source)
+        result._new_rows = range(len(self), len(result))
+        return result
+
+    @property
+    def new_rows(self) -> range:
+        """The rows that `reload` found beside those that were there.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3]]})).reload().new_rows
+        range(1, 1)
+        """
+        return range(len(self), len(self)) if self._new_rows is None else self._new_rows
 
     def close(self) -> None:
         """Close the files. Earlier batches and views stay valid; the dataset has no rows any more.

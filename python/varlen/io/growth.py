@@ -77,9 +77,9 @@ class Folder:
         if self.account is None and part is None:
             return None
         if part is None:
-            written = read_all_written(list(new))
-            part = Account({"append": written.rows})
-            for name, count in written.values.items():
+            counts = read_all_written(list(new))
+            part = Account({"append": counts.rows})
+            for name, count in counts.values.items():
                 part.column(name).source.values = count
         if self.account is None:
             raise value_error("account", f"{self.path} has none", "leave it out")

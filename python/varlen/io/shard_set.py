@@ -146,6 +146,7 @@ def open_shards(
         else:
             return ShardSet((Shard(file.path),), mmap, keys, file=file, verify=verify)
     shards = find_shards(path, options, verify=verify != "never", sizes=on_bad_shard == "error")
+    origin = _absolute(path), on_bad_shard
     far = [is_url(shard.path) for shard in shards]
     if options is not None and not any(far):
         raise value_error("storage_options", f"{path} is no URL; only file systems behind URLs have options")
@@ -156,13 +157,24 @@ def open_shards(
     place = cache if isinstance(cache, Cache) else folder
     how: dict[str, Any] = {"cache": place, "storage_options": options}
     if on_bad_shard == "error":
-        return ShardSet(shards, mmap, keys, **how, verify=verify)
+        result = ShardSet(shards, mmap, keys, **how, verify=verify)
+        result._origin = origin
+        return result
 
     def part(shard: Shard, verify: str = "open") -> ShardSet:
         return ShardSet((shard,), mmap, keys, **how, verify=verify)
 
     good, bad = leave_out_bad(shards, part, lambda shard: len(part(shard, "read")))
-    return ShardSet(good, mmap, keys, **how, bad_shards=bad)
+    result = ShardSet(good, mmap, keys, **how, bad_shards=bad)
+    result._origin = origin
+    return result
+
+
+def _absolute(path: Paths) -> Paths:
+    """The same files from any working folder."""
+    if not isinstance(path, (str, os.PathLike)):
+        return [os.fspath(item) if is_url(item) else os.path.abspath(item) for item in path]
+    return os.fspath(path) if is_url(path) else os.path.abspath(path)
 
 
 def _check_trust(verify: str, on_bad_shard: str) -> None:
@@ -246,6 +258,7 @@ class ShardSet:
         self._wider: dict[int, dict[str, np.dtype]] = {}
         self._joints: dict[int, tuple[tuple[Any], _core.Joint]] = {}
         self._ids: RowIds | None = None
+        self._origin: tuple[Paths, str] | None = None  # the path of several files, and `on_bad_shard`
         if file is not None:
             if verify != "never":
                 check_header(file, shards[0])
@@ -886,7 +899,8 @@ class ShardSet:
         # What was compared when it was opened has the same identity there.
         verify = "read" if self._verify == "read" else "never"
         how = (self._shards, self.mmap, self._keys, identities, None, self._cache, self._options)
-        return ShardSet, (*how, verify, self.bad_shards)
+        arguments = (*how, verify, self.bad_shards)
+        return (ShardSet, arguments, {"_origin": self._origin}) if self._origin else (ShardSet, arguments)
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"

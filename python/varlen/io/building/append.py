@@ -93,15 +93,15 @@ def _new_parts(folder: Folder, parts: Sequence[Any]) -> list[tuple[int, Any]]:
         fingerprint, number = fingerprint_of(open_file(shard.path)), number_of(shard.path)
         if fingerprint is not None and number is not None:
             halves.setdefault(fingerprint.partition("-")[0], []).append(number)
-    numbers = [number for of_half in halves.values() for number in of_half]
+    numbers = [number for group in halves.values() for number in group]
     new = []
     for place, part in enumerate(parts):
         identity = identity_of(part)
-        known = next((n for n in numbers if n in halves.get(half_of(identity, n), ())), None)
-        if known is None:
+        match = next((n for n in numbers if n in halves.get(half_of(identity, n), ())), None)
+        if match is None:
             new.append((place, part))
         else:
-            numbers.remove(known)  # one shard is of one partition, where two are the same
+            numbers.remove(match)  # one shard is of one partition, where two are the same
     return new
 
 
@@ -128,10 +128,10 @@ def _grow_fields(
     if not folder.fields:
         return words, fields
     for name, dtype in folder.id_dtypes.items():
-        most = int(np.iinfo(dtype).max)
-        if len(words[name]) - 1 > most:
+        limit = int(np.iinfo(dtype).max)
+        if len(words[name]) - 1 > limit:
             raise value_error(
-                name, f"the word {words[name][most + 1]!r} gets an id that does not fit {dtype}"
+                name, f"the word {words[name][limit + 1]!r} gets an id that does not fit {dtype}"
             )
     return words, {name: replace(f, vocabulary=words.get(name)) for name, f in folder.fields.items()}
 
