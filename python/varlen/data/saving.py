@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import functools
 import os
 from collections.abc import Callable, Iterator
@@ -13,13 +12,13 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import new_words
-from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.data.sources.declarations import schema_of_source
 from varlen.errors import error_of, instance_error, name_item, name_place, tell_cause, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
-from varlen.io.columns import ColumnOptions, build_joint
+from varlen.io.columns import ColumnOptions
 from varlen.io.dtypes import common_dtype, widen
+from varlen.io.lists import build_rows
 from varlen.io.pieces import is_table
 from varlen.joint import JointNestedRaggedTensorDict
 
@@ -34,12 +33,6 @@ __all__ = []
 _FirstWords = Callable[[str], list[str]]
 
 _ROWS_AT_ONCE = 1000
-_PLAIN = frozenset((int, float, bool, str))
-_TIMES: dict[type, str] = {
-    datetime.date: "M8[D]",
-    datetime.datetime: "M8[us]",
-    datetime.timedelta: "m8[us]",
-}
 
 
 def save_rows(
@@ -136,8 +129,14 @@ def _call_each(
     function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
 ) -> _core.Joint:
     results = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
+    joint = rows._view()
+    flat = {name: joint.values(name) for name, dim in zip(joint.names, joint.dims, strict=True) if dim == 0}
+    row_dims: dict[str, int] = {}
+    if flat:
+        results = [_single_values(row, flat, begin + i, row_dims) for i, row in enumerate(results)]
     if not results:
-        return rows._view()
+        return joint
+    failure: Exception | None = None
     if all(isinstance(row, dict) for row in results):
         for i, row in enumerate(results):
             if row.keys() != results[0].keys():
@@ -148,10 +147,11 @@ def _call_each(
                     context="map",
                 )
         try:  # all at once: of one row alone an empty list has no dtype
-            return _build({name: [row[name] for row in results] for name in results[0]}, first_words)
-        except (TypeError, ValueError, OverflowError):
-            pass  # the row that is wrong alone says so below
-    parts = [_row_joint(row, f"row {begin + i}", first_words) for i, row in enumerate(results)]
+            columns = {name: [row[name] for row in results] for name in results[0]}
+            return _build(columns, first_words, row_dims)
+        except (TypeError, ValueError, OverflowError) as error:
+            failure = error  # the row that is wrong alone says so below
+    parts = [_row_joint(row, f"row {begin + i}", first_words, row_dims) for i, row in enumerate(results)]
     first = sorted(zip(parts[0].names, parts[0].dims, strict=True))
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))
@@ -162,20 +162,49 @@ def _call_each(
                 row=begin + i,
                 context="map",
             )
+    where = f"map: rows {begin} to {begin + len(parts) - 1}"
+    if failure is not None:
+        raise name_place(name_item(tell_cause(failure), ""), where) from None
     concatenate, wrap = JointNestedRaggedTensorDict.concatenate, JointNestedRaggedTensorDict._wrap
     with contextlib.suppress(TypeError, ValueError):
         return concatenate(map(wrap, parts))._view()
     try:
         return concatenate(map(wrap, _promote_dtypes(parts)))._view()
     except (TypeError, ValueError) as error:
-        raise name_place(name_item(error, ""), f"map: rows {begin} to {begin + len(parts) - 1}") from None
+        raise name_place(name_item(error, ""), where) from None
 
 
-def _row_joint(result: object, where: str, first_words: _FirstWords) -> _core.Joint:
+def _single_values(result: Any, flat: Mapping[str, Any], row: int, row_dims: dict[str, int]) -> Any:
+    """A result in which each key of dim 0 is one value: a row has it as an array of one.
+
+    `flat` has these keys of all rows. A key is one by its name, or as an array that the row has, itself.
+    """
+    if not isinstance(result, dict):
+        return result
+    values = {}
+    for name, value in result.items():
+        shape = getattr(value, "shape", None)
+        own = flat.get(name)
+        if own is None and isinstance(value, np.ndarray):
+            own = next((column for column in flat.values() if np.may_share_memory(column, value)), None)
+        if own is None or not isinstance(shape, tuple) or len(shape) != own.ndim:
+            continue
+        if shape[0] != 1:
+            what = f"row {row}: {name!r} has one value a row, got an array of {shape[0]}"
+            raise value_error("", what, "give lists, or another name", row=row, context="map")
+        values[name] = value[0]
+        if own.ndim > 1:
+            row_dims[name] = own.ndim - 1
+    return {**result, **values} if values else result
+
+
+def _row_joint(
+    result: object, where: str, first_words: _FirstWords, row_dims: Mapping[str, int]
+) -> _core.Joint:
     if isinstance(result, JointNestedRaggedTensorDict):
         return result._view().unsqueeze()
     rows = {k: [v] for k, v in result.items()} if isinstance(result, dict) else result
-    return _as_joint(rows, where, first_words)
+    return _as_joint(rows, where, first_words, row_dims)
 
 
 def _promote_dtypes(parts: list[_core.Joint]) -> list[_core.Joint]:
@@ -200,7 +229,9 @@ def _call(function: Any, rows: object, where: str) -> Any:
         raise
 
 
-def _as_joint(result: Any, where: str, first_words: _FirstWords) -> _core.Joint:
+def _as_joint(
+    result: Any, where: str, first_words: _FirstWords, row_dims: Mapping[str, int] | None = None
+) -> _core.Joint:
     if isinstance(result, JointNestedRaggedTensorDict):
         return result._view()
     if not isinstance(result, dict) and not is_table(result):
@@ -215,48 +246,19 @@ def _as_joint(result: Any, where: str, first_words: _FirstWords) -> _core.Joint:
             from varlen.io.arrow_rows import joint_of_table
 
             return joint_of_table(result, None, first_words)
-        return _build(result, first_words)
+        return _build(result, first_words, row_dims)
     except (TypeError, ValueError, OverflowError) as error:
         raise name_place(name_item(tell_cause(error), ""), f"map: {where}") from None
 
 
-def _build(columns: Mapping[str, object], first_words: _FirstWords) -> _core.Joint:
-    """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
+def _build(
+    columns: Mapping[str, object], first_words: _FirstWords, row_dims: Mapping[str, int] | None = None
+) -> _core.Joint:
     if not columns:
         raise value_error("", "there are no keys; a result has at least one")
-    lists = {name: _as_lists(value, name) for name, value in columns.items()}
-    return build_joint(lists, ColumnOptions({}, narrow=False, first_words=first_words), "rows")
-
-
-def _as_lists(value: Any, name: str) -> Any:
-    """The value with lists in place of Raggeds, and arrays in place of tensors and of Python's times."""
-    if isinstance(value, (list, tuple)):
-        kinds = set(map(type, value))
-        if kinds <= _PLAIN:
-            return value
-        kinds.discard(type(None))  # of a time that is not there
-        unit = _TIMES.get(kinds.pop()) if len(kinds) == 1 else None
-        return _as_times(value, unit, name) if unit else [_as_lists(item, name) for item in value]
-    if hasattr(value, "levels") and hasattr(value, "values"):
-        return [_as_lists(row, name) for row in value]
-    if type(value) in _TIMES:
-        return _as_times([value], _TIMES[type(value)], name)[0]
-    return np.asarray(value)[()] if is_tensor(value) else value
-
-
-def _as_times(values: Any, unit: str, name: str) -> np.ndarray:
-    """Times of Python and None; those with a zone in UTC, and not beside times without."""
-    has_zone = [getattr(value, "tzinfo", None) is not None for value in values if value is not None]
-    if not any(has_zone):
-        return np.array(values, unit)
-    if not all(has_zone):
-        times = [value for value in values if value is not None]
-        with_zone, no_zone = times[has_zone.index(True)], times[has_zone.index(False)]
-        raise value_error(
-            name, f"{with_zone} has a zone and {no_zone} has none", "give all of them one, or none"
-        )
-    utc = [v if v is None else v.astimezone(datetime.timezone.utc).replace(tzinfo=None) for v in values]
-    return np.array(utc, unit)
+    return build_rows(
+        columns, lambda: ColumnOptions({}, False, row_dims, first_words=first_words, nulls=True)
+    )
 
 
 def _row_ids(dataset: Rows, joint: _core.Joint) -> str | None:

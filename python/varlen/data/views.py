@@ -322,9 +322,10 @@ class Views(Batching):
         ----------
         function
             Takes a row, as `ds[i]` returns it, and returns one: a joint dict, or a dict from keys to nested
-            lists, which may hold words, dates, arrays, tensors and Raggeds. For many rows it may also return
-            an Arrow table. All results have the same keys at the same dims. A key of dim 0 is an array of one
-            value in a row; `row.to_list()` has the value.
+            lists, which may hold words, dates, arrays, tensors, Raggeds, and None for NaN or NaT. For many
+            rows it may also return an Arrow table. All results have the same keys at the same dims. A key of
+            dim 0 is an array of one value in a row, and stays a key of dim 0 where such an array is returned
+            under its name; a value that is no list, such as `float(row["age"][0])`, makes a new one.
         path
             The file to write. An existing file is replaced once all rows are done; an error leaves it
             unchanged.

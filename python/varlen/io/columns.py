@@ -44,7 +44,10 @@ def check_names(names: Sequence[str], argument: str) -> None:
 
 
 class ColumnOptions:
-    """Options for columns from raw values. `first_words` gives the first words of a key's vocabulary."""
+    """Options for columns from raw values. `first_words` gives the first words of a key's vocabulary.
+
+    `nulls`: None among numbers without a schema is NaN.
+    """
 
     def __init__(
         self,
@@ -54,8 +57,10 @@ class ColumnOptions:
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
         first_words: Callable[[str], Sequence[str]] = new_words,
+        nulls: bool = False,
     ) -> None:
         self.first_words = first_words
+        self.nulls = nulls
         check_names(list(schema or {}), "schema")
         self.schema = {key: _check_dtype(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
@@ -161,13 +166,13 @@ def build_column(key: str, value: object, options: ColumnOptions) -> tuple[Array
     elif type(value).__module__.startswith("pyarrow."):
         flat, levels = _from_arrow(key, value, options)
     else:
-        flat, levels = _from_nested(key, _without_tensor(key, value), options)
+        flat, levels = _from_nested(key, without_tensor(key, value), options)
     if key not in options.schema:
         options.schema[key] = flat.dtype.type if flat.dtype.kind in "biufc" else flat.dtype
     return flat, levels
 
 
-def _without_tensor(key: str, value: Any) -> Any:
+def without_tensor(key: str, value: Any) -> Any:
     """The value; a tensor, or an array of another library, as an array that shares its memory."""
     if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
         return value
@@ -178,7 +183,7 @@ def _without_tensor(key: str, value: Any) -> Any:
 
 
 def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    flat, levels = np.asarray(_without_tensor(key, ragged.values)), list(ragged.levels)
+    flat, levels = np.asarray(without_tensor(key, ragged.values)), list(ragged.levels)
     dim_count = options.trailing_dims.get(key)
     if dim_count is not None and dim_count != flat.ndim - 1:
         raise value_error(key, f"trailing_dims says {dim_count}, its rows have {flat.ndim - 1} dims")
@@ -298,6 +303,8 @@ def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
 
 def _from_times(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     depth = -1 if isinstance(value[0], (list, tuple, np.ndarray)) else 0
+    if options.nulls:
+        value = _with_null(value, np.array("NaT", first_leaf(value).dtype)[()])
     try:
         flat, levels = _core.from_lists(_without_empty_arrays(value), depth, None, False, name=key)
     except TypeError as error:
@@ -346,6 +353,8 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
         return _numbers(key, items, 0, options)[0]
     except TypeError as error:
         if dtype is None:
+            if _takes_nulls(items, options) and any(item is None for item in items):
+                return _scalars(key, _with_null(list(items), np.nan), options)
             raise value_error("", "Vals must all be ints, floats, or bools") from error  # which has the place
         kind = np.dtype(dtype).kind
         if kind == "f":
@@ -389,9 +398,10 @@ def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, lis
         try:
             flat, levels = _numbers(key, value, -1, options)
         except TypeError:
-            if is_inferred or np.dtype(options.schema[key]).kind != "f":
+            takes_nulls = _takes_nulls(value, options)
+            if not (takes_nulls if is_inferred else np.dtype(options.schema[key]).kind == "f"):
                 raise
-            flat, levels = _numbers(key, _with_nan(value), -1, options)  # as of rows without a level
+            flat, levels = _numbers(key, _with_null(value, np.nan), -1, options)  # as of rows without a level
         if is_inferred and not levels[-1].lengths.all() and _has_empty_array(value, len(levels)):
             return _numbers(key, _without_empty_arrays(value), -1, options)
         return flat, levels
@@ -401,12 +411,17 @@ def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, lis
         raise value_error("", f"Failed to parse {key} as a nested list of numbers!") from error
 
 
-def _with_nan(value: object) -> Any:
-    """The same lists with NaN in place of None among numbers; None in place of a list is refused later."""
+def _takes_nulls(value: object, options: ColumnOptions) -> bool:
+    """Whether None is NaN: not beside true and false, which would become numbers."""
+    return options.nulls and not isinstance(first_leaf(value), (bool, np.bool_))
+
+
+def _with_null(value: object, null: object) -> Any:
+    """The same lists with `null` in place of None among values; None in place of a list is refused later."""
     if not isinstance(value, (list, tuple)):
         return value
     is_leaf = not any(isinstance(item, (list, tuple, np.ndarray)) for item in value)
-    return [np.nan if item is None and is_leaf else _with_nan(item) for item in value]
+    return [null if item is None and is_leaf else _with_null(item, null) for item in value]
 
 
 def _from_strings(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:

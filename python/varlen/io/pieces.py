@@ -9,8 +9,9 @@ import numpy as np
 
 from varlen import _core
 from varlen.errors import tell_cause, type_error, value_error
-from varlen.io.columns import ColumnOptions, build_joint
+from varlen.io.columns import ColumnOptions
 from varlen.io.intent import Schema
+from varlen.io.lists import build_rows
 from varlen.io.save import as_tensor, level_of, split_name
 
 __all__ = ["as_piece"]
@@ -79,8 +80,9 @@ def as_piece(
     dtypes = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
         row_shapes = {name: column.trailing for name, column in (intent or {}).items() if name in rows}
-        options = ColumnOptions(dtypes, False, row_shapes, first_words=first_words)
-        return _from_joint(build_joint(rows, options, "rows"))
+        return _from_joint(
+            build_rows(rows, lambda: ColumnOptions(dtypes, False, row_shapes, None, None, first_words, True))
+        )
     except ValueError as error:
         raise tell_cause(error) from error.__cause__  # which has the place
 

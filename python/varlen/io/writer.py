@@ -208,10 +208,11 @@ class Writer(atomic.AtomicWriter):
         ----------
         rows : joint dict, Joint, dict or table
             A joint dict, a `_core.Joint`, or a dict: arrays by full name, such as `dim1/bounds`, or nested
-            lists of numbers or words by key. Ids of another vocabulary become ids of the writer's. Also an
-            Arrow table or record batch, or a frame that exports one: its columns are keys, and a field of a
-            struct is "column.field". Nulls are errors, unless a `Schema` allows them in floats and times:
-            they become NaN or NaT.
+            lists by key, of numbers, words, dates, arrays, tensors and Raggeds. Ids of another vocabulary
+            become ids of the writer's. None in lists of numbers or times is NaN or NaT, unless the schema
+            says otherwise. Also an Arrow table or record batch, or a frame that exports one: its columns are
+            keys, and a field of a struct is "column.field". Its nulls are errors, unless a `Schema` allows
+            them in floats and times: they become NaN or NaT.
 
         Raises
         ------

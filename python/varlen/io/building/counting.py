@@ -18,6 +18,8 @@ from varlen.io.schema import encode_strings
 
 __all__: list[str] = []
 
+_SCALARS = frozenset((int, float, bool, str))
+
 
 def name_of(partition: Any, number: int) -> str:
     """The name of a partition in an account: its path, or its number.
@@ -92,13 +94,24 @@ def _leaves(value: object, row_shape: tuple[int, ...] | None = None) -> Any:
     if row_shape and math.prod(row_shape) and isinstance(value, (list, tuple)):
         return _numbers(value) // math.prod(row_shape)
     while isinstance(value, (list, tuple)):
-        if value and all(isinstance(item, np.ndarray) for item in value):
-            return sum(map(len, value))
-        inner = next((item for item in value if item is not None), None)
-        if not isinstance(inner, (list, tuple)):
+        kinds = set(map(type, value)) - {type(None)}
+        if not kinds or kinds <= _SCALARS:
             break
-        value = list(chain.from_iterable(value))
+        if not kinds <= {list, tuple}:
+            return sum(map(_size, value))
+        value = list(chain.from_iterable(item for item in value if item is not None))
     return value
+
+
+def _size(item: Any) -> int:
+    """The number of values of an array, a tensor, a Ragged, a list, or of one value."""
+    if hasattr(item, "levels") and hasattr(item, "values"):
+        return len(item.values)
+    if isinstance(item, (list, tuple)):
+        leaves = _leaves(item)
+        return leaves if isinstance(leaves, int) else len(leaves)
+    shape = getattr(item, "shape", ())
+    return int(shape[0]) if shape else 1
 
 
 def _numbers(value: Any) -> int:

@@ -1,0 +1,199 @@
+"""None, dates, tensors and Raggeds in lists: the same rows through a writer, shards, a build and a map."""
+
+import datetime
+
+import numpy as np
+import pytest
+import varlen as vl
+import varlen.io
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+DAY = datetime.date(2024, 2, 29)
+MINUTE = datetime.datetime(2024, 2, 29, 12, 30)
+
+
+def of_writer(rows, folder):
+    with varlen.io.Writer(folder / "a.nrt") as writer:
+        writer.append(rows)
+    return vl.open(folder / "a.nrt")
+
+
+def of_shards(rows, folder):
+    with varlen.io.ShardWriter(folder / "shards", rows_per_shard=2) as writer:
+        writer.append(rows)
+    return vl.open(folder / "shards")
+
+
+def of_build(rows, folder):
+    varlen.io.build([rows], None, folder / "build")
+    return vl.open(folder / "build")
+
+
+def of_map(rows, folder):
+    return _numbers(rows).map(lambda part: rows, folder / "map.nrt", batched=True)
+
+
+def of_map_of_rows(rows, folder):
+    place = iter(range(len(next(iter(rows.values())))))
+
+    def row(_, number=place):
+        i = next(number)
+        return {name: column[i] for name, column in rows.items()}
+
+    return _numbers(rows).map(row, folder / "rows.nrt")
+
+
+def _numbers(rows):
+    count = len(next(iter(rows.values())))
+    return vl.Dataset(vl.JointNestedRaggedTensorDict({"x": list(range(count))}))
+
+
+WAYS = [of_writer, of_shards, of_build, of_map, of_map_of_rows]
+_values = {
+    "float": st.floats(allow_nan=False, width=32),
+    "int": st.integers(-(2**40), 2**40),
+    "day": st.dates(),
+    "minute": st.datetimes(min_value=datetime.datetime(1900, 1, 1)),
+    "delta": st.timedeltas(),
+}
+
+
+@st.composite
+def columns(draw, depth):
+    value = st.none() | _values[draw(st.sampled_from(sorted(_values)))]
+    item = value
+    for _ in range(depth):
+        item = st.lists(item, max_size=3)
+    return draw(st.lists(item, min_size=1, max_size=5))
+
+
+def plain(rows):
+    """The rows as lists, with None for NaN and NaT."""
+    if isinstance(rows, list):
+        return [plain(item) for item in rows]
+    return None if rows is None or rows != rows else rows
+
+
+def leaves(rows):
+    return [leaf for item in rows for leaf in leaves(item)] if isinstance(rows, list) else [rows]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.sampled_from(WAYS))
+def test_values_that_are_missing_come_back_missing(tmp_path_factory, data, way):
+    depth = data.draw(st.integers(0, 2))
+    rows = data.draw(columns(depth))
+    own = way({"n": rows}, tmp_path_factory.mktemp("lists"))
+    values = [leaf for leaf in leaves(rows) if leaf is not None]
+    if values:
+        assert own.fields["n"].dim == depth
+        assert (
+            own.fields["n"].dtype.kind
+            == {float: "f", int: "if"}.get(
+                type(values[0]), "m" if isinstance(values[0], datetime.timedelta) else "M"
+            )[-1 if None in leaves(rows) else 0]
+        )
+        assert plain(own[:].to_list()["n"]) == rows
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tensors_dates_and_raggeds_are_rows(tmp_path, way):
+    torch = pytest.importorskip("torch")
+    rows = {
+        "tensor": [torch.tensor([1, 2]), torch.tensor([3]), torch.tensor([], dtype=torch.int64)],
+        "scalar": [torch.tensor(1.5), torch.tensor(2.5), torch.tensor(0.0)],
+        "lists": [[torch.tensor(1), torch.tensor(2)], [torch.tensor(3)], []],
+        "day": [DAY, None, DAY],
+        "minutes": [[MINUTE, None], [None], []],
+        "dose": [[None, 1], [2], []],
+        "numpy": [[np.datetime64(DAY), None], [np.datetime64(MINUTE, "s")], []],
+    }
+    own = way(rows, tmp_path)[:].to_list()
+    assert own["tensor"] == own["lists"] == [[1, 2], [3], []]
+    assert own["scalar"] == [1.5, 2.5, 0.0]
+    assert own["day"] == rows["day"]
+    assert own["minutes"] == rows["minutes"]
+    assert plain(own["dose"]) == rows["dose"]
+    midnight = datetime.datetime.combine(DAY, datetime.time())
+    assert own["numpy"] == [[midnight, None], [MINUTE], []]
+    (tmp_path / "r").mkdir()
+    ragged = {"y": [vl.Ragged([1, 2, 3], [2, 1]), vl.Ragged([4, 5, 6], [1, 2])]}
+    assert way(ragged, tmp_path / "r")[:].to_list() == {"y": [[[1, 2], [3]], [[4], [5, 6]]]}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("rows", "error", "text"),
+    [
+        ([[1], [None, 2**53 + 1]], OverflowError, r"n\[1\]\[1\]: 9007199254740993 does not fit float64"),
+        ([["a"], ["b", None]], TypeError, r"n\[1\]\[1\]: expected text, got NoneType"),
+        ([[True], [None]], ValueError, r"n\[1\]\[0\]: expected a number, got NoneType"),
+        ([[1.5], None], ValueError, r"n.*\[1\]: expected a list or an array, got NoneType"),
+        ([[1], [{}]], ValueError, r"n\[1\]\[0\]: expected a number, got dict"),
+        ([[1.5], [DAY]], ValueError, r"n\[1\]\[0\]: expected a number, got date"),
+        (
+            [[MINUTE, MINUTE.replace(tzinfo=datetime.timezone.utc)], []],
+            ValueError,
+            "n: 2024-02-29 12:30:00.00:00 has a zone and 2024-02-29 12:30:00 has none",
+        ),
+    ],
+)
+def test_values_that_fit_nothing_are_named(tmp_path, way, rows, error, text):
+    if way is of_map_of_rows:
+        text = r"map: rows? \d"  # of a row alone its place in that
+    kinds = (error, RuntimeError) if way is of_build else (error, ValueError)
+    with pytest.raises(kinds, match=text):
+        way({"n": rows}, tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".nrt", ".json")]
+
+
+def test_a_schema_still_says_which_nulls_there_may_be(tmp_path):
+    for schema, rows, text in [
+        ({"n": "i4"}, [[None, 1]], r"n\[0\]\[0\]: expected a number, got NoneType"),
+        ({"n": "i4"}, [[DAY]], "n: datetime64.D. values do not go into int32"),
+        (varlen.io.Schema({"n": varlen.io.SchemaColumn("number", "f4", nullable=False, level=1)}),
+         [[1.0], [None]], "n: null at row 1, but the schema says that there is none"),
+    ]:  # fmt: skip
+        with (
+            pytest.raises(ValueError, match=text),
+            varlen.io.Writer(tmp_path / "a.nrt", schema=schema) as writer,
+        ):
+            writer.append({"n": rows})
+    with varlen.io.Writer(tmp_path / "a.nrt", schema={"n": "f4", "t": "M8[s]"}) as writer:
+        writer.append({"n": [[None, 1]], "t": [[DAY, None]]})
+    own = vl.open(tmp_path / "a.nrt")
+    assert own.schema == {"n": np.dtype("f4"), "t": np.dtype("M8[s]")}
+    assert np.isnan(own[0]["n"]).tolist() == [True, False]
+
+
+def test_map_keeps_a_key_of_one_value_a_row(tmp_path):
+    torch = pytest.importorskip("torch")
+    ds = vl.Dataset(
+        vl.JointNestedRaggedTensorDict(
+            {"age": [61, 35, 70], "place": np.arange(6.0).reshape(3, 2), "x": [[1, 2, 3], [], [4]]}
+        )
+    )
+    for size in (1, 2, 1000):
+        kept = ds.map(
+            lambda row: {
+                "age": row["age"] * 2, "old": row["age"], "place": row["place"], "x": row["x"],
+                "of": float(row["age"][0]),
+            },
+            tmp_path / "m.nrt", batch_size=size,
+        )  # fmt: skip
+        assert {name: field.dim for name, field in kept.fields.items()} == {
+            "age": 0, "old": 0, "place": 0, "x": 1, "of": 0}  # fmt: skip
+        assert kept[:].to_list() == {
+            "age": [122, 70, 140], "old": [61, 35, 70], "place": [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]],
+            "x": [[1, 2, 3], [], [4]], "of": [61.0, 35.0, 70.0]}  # fmt: skip
+        same = ds.map(lambda row: {"age": torch.tensor(row["age"])}, tmp_path / "t.nrt", batch_size=size)
+        assert same[:].to_list() == {"age": [61, 35, 70]}
+        lists = ds.map(lambda row: {"age": row["age"].tolist()}, tmp_path / "l.nrt", batch_size=size)
+        assert lists.fields["age"].dim == 1
+        with pytest.raises(ValueError, match=r"map: row 1: 'age' has one value a row, got an array of 2"):
+            ds.map(
+                lambda row: {"age": np.repeat(row["age"], 1 + (row["age"][0] == 35))},
+                tmp_path / "no.nrt", batch_size=size,
+            )  # fmt: skip
+    assert not (tmp_path / "no.nrt").exists()
