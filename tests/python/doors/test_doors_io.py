@@ -176,7 +176,8 @@ def test_sources_read_what_is_there(folder, mmap, call, error, text):
         ({**FLAT, "dim1/a": np.arange(3.0)}, ValueError, "a: dtype float64, but int64 in the pieces before"),
         ({**FLAT, "dim1/a": np.array([2**63] * 3, "u8")}, ValueError, "a: dtype uint64, but int64"),
         ({**FLAT, "dim1/a": np.ones((3, 2), int)}, ValueError, r"a: dim 1, trailing shape \(2,\)"),
-        ({"a": [[1, None]]}, ValueError, "Failed to parse a as a nested list of numbers!"),
+        ({"a": [[1, {}]]}, ValueError, r"a\[0\]\[1\]: expected a number, got dict"),
+        ({"a": [[1, None]]}, ValueError, "a: dtype float64, but int64 in the pieces before"),
         (Joint({"a": [[1]]}), ValueError, "a: dtype uint8, but int64 in the pieces before"),
     ],
 )
