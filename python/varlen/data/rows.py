@@ -327,6 +327,9 @@ class Rows:
         n = len(self)
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
+        numbers = _core.row_of_ints(rows) if type(rows) is list else None
+        if numbers is not None and _core.in_range(numbers, n):
+            return numbers
         array = as_array(refuse_mask(rows, "rows"), "rows")
         if array.ndim == 0 and array.dtype.kind not in "iu":
             raise instance_error("rows", "integers, a mask or a slice", rows)

@@ -57,22 +57,27 @@ def torch_name(column: ColumnLike) -> str | None:
 
 def to_tensors(batch: Mapping[str, object], names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The arrays of a batch as tensors that share their memory; times as int64."""
-    return {
-        name: _to_tensor(name, value, names.get(name) if names else None)
-        if isinstance(value, np.ndarray)
-        else value
-        for name, value in batch.items()
-    }
-
-
-def _to_tensor(name: str, array: Array, torch_dtype: str | None) -> Any:
     from varlen.backends.torch.memory import tensor_of
 
-    if torch_dtype is None:
-        try:
-            return tensor_of(array)
-        except TypeError:  # torch has no such dtype; what the bits mean is said below
-            pass
+    tensors: dict[str, Any] = dict(batch)
+    for name, value in batch.items():
+        if not isinstance(value, np.ndarray):
+            continue
+        torch_dtype = names.get(name) if names else None
+        if torch_dtype is None:
+            try:
+                tensors[name] = tensor_of(value)
+                continue
+            except TypeError:  # torch has no such dtype
+                pass
+        tensors[name] = _by_bits(name, value, torch_dtype)
+    return tensors
+
+
+def _by_bits(name: str, array: Array, torch_dtype: str | None) -> Any:
+    """A tensor of times, or of numbers whose dtype NumPy does not know, by what their bits mean."""
+    from varlen.backends.torch.memory import tensor_of
+
     if array.dtype.kind in "mM":
         return tensor_of(array.view(np.int64))
     if array.dtype.kind == "V" or torch_dtype is not None:

@@ -109,13 +109,13 @@ def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tens
 
     Read-only arrays are copied, because a tensor could write to them.
     """
-    if not array.flags.writeable or min(array.strides, default=0) < 0:
+    if not array.flags.writeable:
         array = array.copy()
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    if dtype is not None and _numpy_name(dtype) is None:
-        return torch.from_numpy(array).view(dtype)
-    return torch.from_numpy(array)
+    try:
+        tensor = torch.from_numpy(array)
+    except ValueError:  # strides that are negative or within an element, or bytes in another order
+        tensor = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), "C"))
+    return tensor.view(dtype) if dtype is not None and _numpy_name(dtype) is None else tensor
 
 
 def share_memory(x: Any) -> torch.Tensor:
