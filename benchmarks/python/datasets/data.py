@@ -308,6 +308,51 @@ def _(case: Case) -> None:
     _one(case, (case.size(37, 3), slice(3, 23)))
 
 
+@row("record.tensors", "one record from an open file as a padded batch of tensors")
+def _(case: Case) -> None:
+    data, path = _data(case)
+    rows = np.array([int(np.argmin(np.abs(np.diff(data.bounds1) - 40))) + 1])
+    case.reference = mimic.padded(data, rows)
+    case.beat()
+
+    def show(result: dict[str, Any]) -> dict[str, np.ndarray]:
+        return {key: np.asarray(result[key]) for key in PADDED}
+
+    @case.contender("varlen", needs="torch", show=show)
+    def _() -> Any:
+        import varlen
+
+        opened, index = varlen.open(path), rows.tolist()
+        return lambda: opened.batch(index, framework="torch")
+
+    @case.contender("numba, by hand", needs=("torch", "numba"), show=show)
+    def _() -> Any:
+        import torch
+
+        one = by_numba(mapped(path), data, fresh)
+        return lambda: {key: torch.from_numpy(array) for key, array in one(rows).items()}
+
+    @case.contender("memmap, by hand", needs="torch", show=show)
+    def _() -> Any:
+        import torch
+
+        entries = mapped(path)
+        bounds1, bounds2 = entries["dim1/bounds"], entries["dim2/bounds"]
+
+        def by_hand() -> dict[str, torch.Tensor]:
+            start, end = int(bounds1[rows[0] - 1]), int(bounds1[rows[0]])
+            lengths = np.diff(bounds2[start - 1 : end])
+            mask = np.arange(lengths.max()) < lengths[:, None]
+            arrays = {"dim1/mask": np.ones(end - start, bool), "dim_1": entries["dim1/dim_1"][start:end].copy(),
+                      "dim2/mask": mask}  # fmt: skip
+            for key in ("dim_2_1", "dim_2_2"):
+                arrays[key] = np.zeros(mask.shape, np.int64)
+                arrays[key][mask] = entries[f"dim2/{key}"][bounds2[start - 1] : bounds2[end - 1]]
+            return {key: torch.from_numpy(array[None]) for key, array in arrays.items()}
+
+        return by_hand
+
+
 @row("mapped-rows", "4096 rows of 1 KB from a mapped file, warm")
 def _(case: Case) -> None:
     count, many = case.size(4096, 16), case.size(65_536, 40)
