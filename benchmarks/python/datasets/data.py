@@ -343,8 +343,8 @@ def _(case: Case) -> None:
             start, end = int(bounds1[rows[0] - 1]), int(bounds1[rows[0]])
             lengths = np.diff(bounds2[start - 1 : end])
             mask = np.arange(lengths.max()) < lengths[:, None]
-            arrays = {"dim1/mask": np.ones(end - start, bool), "dim_1": entries["dim1/dim_1"][start:end].copy(),
-                      "dim2/mask": mask}  # fmt: skip
+            time = entries["dim1/dim_1"][start:end].copy()
+            arrays = {"dim1/mask": np.ones(end - start, bool), "dim_1": time, "dim2/mask": mask}
             for key in ("dim_2_1", "dim_2_2"):
                 arrays[key] = np.zeros(mask.shape, np.int64)
                 arrays[key][mask] = entries[f"dim2/{key}"][bounds2[start - 1] : bounds2[end - 1]]
