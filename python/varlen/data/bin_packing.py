@@ -124,6 +124,14 @@ class BinPacking(Sampler):
             self.lengths = np.minimum(rest, self.size)
         self._rows: Ints = np.flatnonzero(self.lengths <= self.size)
 
+    def _cut(self, count: int) -> None:
+        super()._cut(count)
+        rows = count
+        if self._piece_rows is not None and self._piece_starts is not None:
+            self._piece_rows, self._piece_starts = self._piece_rows[:count], self._piece_starts[:count]
+            rows = int(self._piece_rows[-1]) + 1 if count else 0
+        self._row_lengths, self._rows = self._row_lengths[:rows], self._rows[self._rows < count]
+
     @property
     def account(self) -> Account:
         """The account of the rows and tokens: what came in, what the bins hold, what was cut or skipped.

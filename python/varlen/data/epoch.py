@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
+from varlen import _core
 from varlen.arguments import MOST_THREADS, as_bool, as_few, as_int, as_shuffle
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
@@ -27,6 +28,7 @@ from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
+    from varlen.data.sources.memory import ColumnLike
 
 __all__ = ["Epoch"]
 
@@ -175,7 +177,7 @@ class Epoch(Generic[ArrayT]):
         return {
             "seed": self._seed,
             "sampler": sampler.state_dict(had[1] if had is not None and is_under_way else None),
-            "data": self._identity(),
+            "data": self._identity(len(self._dataset)),
             "options": self._options_of_rows(),
         }
 
@@ -193,6 +195,7 @@ class Epoch(Generic[ArrayT]):
             The state belongs to other rows or keys, or to an epoch with another seed, other batches, or other
             options that select events (`max_len`, `window`, `truncate`, `flatten`). The message says what
             differs. Only a few numbers of the rows are compared.
+            Rows may have been added at the end, as `Sampler.load_state_dict` says.
         TypeError
             The argument is not such a state.
 
@@ -214,7 +217,10 @@ class Epoch(Generic[ArrayT]):
                 "state", f"expected the result of state_dict() of an epoch or a loader, got {short(state)}"
             )
         sampler = self._sampler()
-        own = {"seed": self._seed, **self._identity(), **self._options_of_rows()}
+        count = state["data"].get("rows")
+        identity = self._identity(count if isinstance(count, int) else len(self._dataset))
+        place_values(state["data"], identity)
+        own = {"seed": self._seed, **identity, **self._options_of_rows()}
         refuse_differences({"seed": state["seed"], **state["data"], **state["options"]}, own)
         sampler.load_state_dict(state["sampler"])
         self._had = None
@@ -232,21 +238,21 @@ class Epoch(Generic[ArrayT]):
             )
         return self._batches
 
-    def _identity(self) -> dict[str, Any]:
-        """What a state says of the data: the keys, and a digest of a few rows."""
-        if self._data_identity is None:
-            keys, columns = self._options.values["keys"], self._dataset.fields
-            names = columns if keys is None else keys
-            rows = np.unique(np.linspace(0, max(len(self._dataset) - 1, 0), _LOOKED_AT).astype(np.int64))
-            how = BatchOptions(layout="ragged", max_len=_LOOKED_AT, keys=keys)
-            batch = self._dataset._run(how, rows[: len(self._dataset)])
-            digest = hashlib.blake2b(digest_size=8)
-            for name in sorted(batch):
-                digest.update(np.ascontiguousarray(batch[name]).tobytes())
+    def _identity(self, count: int) -> dict[str, Any]:
+        """What a state says of the first rows of the data: the keys, and digests of a few."""
+        count = min(max(count, 0), len(self._dataset))
+        if self._data_identity is None or self._data_identity["rows"] != count:
+            keys: Iterable[str] | None = self._options.values["keys"]
+            columns: Mapping[str, ColumnLike] = self._dataset.fields
+            names: list[str] = [*(columns if keys is None else keys)]
+            rows = np.array(rows_to_look_at(count), np.int64)
+            ends = np.full(len(rows), _LOOKED_AT) if any(columns[name].dim for name in names) else None
+            joint = self._dataset.source.read_many(self._dataset._source_rows(rows), None, ends, names)
+            digests = [_digest_of(joint.slice(i, i + 1)) for i in range(len(rows))]
             self._data_identity = {
                 f"key {name}": f"{columns[name].dtype} of dim {columns[name].dim}" for name in names
             }
-            self._data_identity["a few rows"] = digest.hexdigest()
+            self._data_identity |= {"rows": count, "a few rows": " ".join(digests)}
         return dict(self._data_identity)
 
     def _options_of_rows(self) -> dict[str, Any]:
@@ -296,6 +302,32 @@ class Epoch(Generic[ArrayT]):
         ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
         with Prefetcher(lambda batch, _: make(batch, ring), rows, **self._prefetch_options) as batches:
             yield from prefetch_to(batches, device)
+
+
+def rows_to_look_at(count: int) -> list[int]:
+    """Rows that are spread over all."""
+    rows: list[int] = np.unique(np.linspace(0, max(count - 1, 0), _LOOKED_AT).astype(np.int64)).tolist()
+    return rows[:count]
+
+
+def _digest_of(row: _core.Joint) -> str:
+    digest = hashlib.blake2b(digest_size=4)
+    for name, dim in sorted(zip(row.names, row.dims, strict=True)):
+        digest.update(np.ascontiguousarray(row.values(name)).tobytes())
+        for level in range(1, dim + 1):
+            digest.update(row.level(level).offsets.tobytes())
+    return digest.hexdigest()
+
+
+def place_values(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse a state where a row holds something else, under the same keys."""
+    was, now = dict(theirs), dict(own)
+    digests = f"{was.pop('a few rows', '')}".split(), now.pop("a few rows").split()
+    if was != now or len(digests[0]) != len(digests[1]):
+        return
+    for row, one, other in zip(rows_to_look_at(now["rows"]), *digests, strict=True):
+        if one != other:
+            raise value_error("state", f"was saved for other data: row {row} holds other values", row=row)
 
 
 def _count(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:

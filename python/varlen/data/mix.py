@@ -235,6 +235,9 @@ class Mix(Sampler):
         counts = {f"rows of {part.name}": len(part.dataset) for part in self._parts}
         return {**super()._identity(), **counts}
 
+    def _first(self, data: Mapping[str, Any]) -> Sampler:
+        return self  # rows that a source gets move those of the sources behind it
+
     def _options(self) -> dict[str, Any]:
         options = {
             **super()._options(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from reprlib import repr as short
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
+from varlen.data.facts import MARKS, facts_of, place_change
 from varlen.data.options import with_options
 from varlen.data.ranks import as_rank, group_rank
 from varlen.data.records import RowNumbers
@@ -107,7 +108,9 @@ class Sampler:
         self.seed = as_int(seed, "seed", maximum=None)
         self.epoch = 0
         self._epoch_batches: tuple[Any, list[Ints]] | None = None
-        self._digest: tuple[Ints, str, int] | None = None  # of these lengths
+        self._facts: tuple[Ints, dict[str, Any]] | None = None  # what a state says of these lengths
+        # The epoch of a state that was saved when there were fewer rows, and the sampler of those.
+        self._early: tuple[int, Sampler] | None = None
         # Steps that this epoch had among other numbers of ranks, each with that number; and those since.
         self._earlier_ranks: tuple[tuple[int, int], ...] = ()
         self._steps = 0
@@ -188,7 +191,7 @@ class Sampler:
         """Refuses an epoch without batches where there are rows."""
         if self._earlier_ranks or not len(self.lengths) or self._batches():
             return
-        count = len(self._deal(np.random.default_rng([self.seed, self.epoch])))
+        count = len(self._dealer(self.epoch)._deal(np.random.default_rng([self.seed, self.epoch])))
         if count:
             raise value_error(
                 "uneven",
@@ -205,6 +208,25 @@ class Sampler:
     def _row_count(self) -> int:
         """The rows of the data that the batches are of."""
         return len(self.lengths)
+
+    @property
+    def new_rows(self) -> range:
+        """The rows that are not in this epoch: they were added after its state was saved.
+
+        The epoch goes on with the rows that it began with; the next one has all.
+
+        Examples
+        --------
+        >>> state = vl.data.BatchSampler([3, 1, 2], 2, shuffle=True).state_dict()
+        >>> again = vl.data.BatchSampler([3, 1, 2, 5, 4], 2, shuffle=True)
+        >>> again.load_state_dict(state)
+        >>> again.new_rows, sorted(row for batch in again for row in batch)
+        (range(3, 5), [0, 1, 2])
+        >>> again.set_epoch(1)
+        >>> again.new_rows, sorted(row for batch in again for row in batch)
+        (range(5, 5), [0, 1, 2, 3, 4])
+        """
+        return range(self._dealer(self.epoch)._row_count, self._row_count)
 
     def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
         """What is given for a batch of `_deal`."""
@@ -266,15 +288,16 @@ class Sampler:
             "epoch": self.epoch,
             "batches": earlier + steps,
             "steps": [list(run) for run in (*self._earlier_ranks, (self.num_replicas, steps))],
-            "data": self._identity(),
-            "options": self._options(),
+            "data": self._dealer(self.epoch)._identity(),
+            "options": self._dealer(self.epoch)._options(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from a state: the next iteration gives the remaining batches.
 
         The number of DataLoader workers may change, and so may the number of ranks, if all ranks took equally
-        many steps.
+        many steps. Rows may have been added at the end: the epoch goes on with those that it began with, and
+        `new_rows` come from the next epoch on.
 
         Parameters
         ----------
@@ -297,11 +320,15 @@ class Sampler:
         ValueError: state: was saved for other data or options: max_tokens 10, here 12
         """
         epoch, runs = _checked_state(state)
-        refuse_differences({**state["data"], **state["options"]}, {**self._identity(), **self._options()})
+        early = self._first(state["data"])
+        refuse_differences({**state["data"], **state["options"]}, {**early._identity(), **early._options()})
         self._find_rank()
         history, steps = self._split(runs)
+        previous, self._early = self._early, None if early is self else (epoch, early)
+        self._epoch_batches = None
         count = len(self._deal_rest(epoch, history))
         if steps > count:
+            self._early, self._epoch_batches = previous, None
             raise value_error("state", f"{steps} batches of epoch {epoch} were taken, of {count}")
         self.epoch, self._earlier_ranks = epoch, history
         self._steps = self._start = steps
@@ -327,10 +354,12 @@ class Sampler:
         name = type(self).__name__
         padding = f", {self.padding_share():.1%} padding" if self._has_lengths else ""
         count = len(self._batches()) + self._position - self._steps
-        return f"{name}({count} batches of {len(self.lengths)} rows in epoch {self.epoch}{padding}{rank})"
+        new = f", {len(self.new_rows)} new rows from the next on" if self.new_rows else ""
+        rows = len(self._dealer(self.epoch).lengths)
+        return f"{name}({count} batches of {rows} rows in epoch {self.epoch}{padding}{new}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_epoch_batches": None, "_digest": None, "_pass": None}
+        return {**self.__dict__, "_epoch_batches": None, "_facts": None, "_pass": None}
 
     # How batches are dealt.
 
@@ -364,7 +393,7 @@ class Sampler:
         which = epoch, history, self.num_replicas, self.rank
         if self._epoch_batches is None or self._epoch_batches[0] != which:
             rng = np.random.default_rng([self.seed, epoch])
-            batches = self._deal(rng)
+            batches = self._dealer(epoch)._deal(rng)
             for replicas, steps in history:
                 batches = self._in_steps(batches, replicas, rng)[steps * replicas :]
             self._epoch_batches = which, self._own_share(self._in_steps(batches, self.num_replicas, rng))
@@ -402,11 +431,27 @@ class Sampler:
     # What a state says of the sampler.
 
     def _identity(self) -> dict[str, Any]:
-        if self._digest is None or self._digest[0] is not self.lengths:
-            digest = hashlib.blake2b(self.lengths.tobytes(), digest_size=8).hexdigest()
-            self._digest = self.lengths, digest, int(self.lengths.sum())
-        _, digest, tokens = self._digest
-        return {"rows": len(self.lengths), "tokens": tokens, "lengths": digest}
+        if self._facts is None or self._facts[0] is not self.lengths:
+            self._facts = self.lengths, facts_of(self.lengths)
+        return dict(self._facts[1])
+
+    def _first(self, data: Mapping[str, Any]) -> Sampler:
+        """The sampler of the rows that a state knows: this one, or that of its first rows."""
+        count = data.get("rows")
+        if not isinstance(count, int) or not 0 <= count < len(self.lengths):
+            return self
+        early = copy.copy(self)
+        early._epoch_batches = early._facts = early._pass = early._early = None
+        early._cut(count)
+        return early
+
+    def _cut(self, count: int) -> None:
+        """Leave out all but the first lengths."""
+        self.lengths = self.lengths[:count]
+
+    def _dealer(self, epoch: int) -> Sampler:
+        """The sampler of the rows that an epoch has."""
+        return self._early[1] if self._early is not None and self._early[0] == epoch else self
 
     def _options(self) -> dict[str, Any]:
         names = ("seed", "shuffle", "drop_last", "uneven", *self._OPTIONS)
@@ -431,9 +476,11 @@ def split_options(options: Mapping[str, object]) -> tuple[OrderKeywords, dict[st
 def refuse_differences(theirs: Mapping[str, object], own: Mapping[str, object]) -> None:
     """Refuse a state that was taken of something else."""
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
+    names = [name for name in names if name.rpartition(": ")[2] not in MARKS]
     if names:
         text = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
-        raise value_error("state", f"was saved for other data or options: {text}")
+        hint = place_change(theirs, own) if "lengths" in names and "rows" not in names else ""
+        raise value_error("state", f"was saved for other data or options: {text}{hint}")
 
 
 def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:

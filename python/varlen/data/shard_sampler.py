@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen.arguments import as_int
+from varlen.data.facts import digest_of
 from varlen.data.options import check_names
 from varlen.data.sampler import Ints, OrderKeywords, Sampler, with_order
 from varlen.data.samplers import length_of_rows
@@ -103,6 +103,9 @@ class ShardSampler(Sampler):
     def _in_steps(self, batches: list[Ints], replicas: int, rng: np.random.Generator) -> list[Ints]:
         return batches  # steps of batches of about the same size would come in another order
 
+    def _cut(self, count: int) -> None:
+        super()._cut(count)
+        self._shards = np.unique(self._shards[:count], return_inverse=True)[1].reshape(-1)
+
     def _identity(self) -> dict[str, Any]:
-        digest = hashlib.blake2b(self._shards.tobytes(), digest_size=8).hexdigest()
-        return {**super()._identity(), "shards": digest}
+        return {**super()._identity(), "shards": digest_of(self._shards, 8)}

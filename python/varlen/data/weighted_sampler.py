@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen.arguments import as_array, as_bool, as_few, as_int
+from varlen.data.facts import digest_of
 from varlen.data.options import check_names
 from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
 from varlen.data.samplers import is_count, length_of_rows
@@ -84,7 +84,8 @@ class WeightedSampler(Sampler):
         self.replacement = as_bool(replacement, "replacement")
         n = len(self.lengths)
         self._weights = np.ones(n) if weights is None else _checked_weights(weights, n)
-        largest = n if self.replacement else int(np.count_nonzero(self._weights))
+        self._is_whole = num_samples is None
+        largest = self._most_draws
         self.num_samples = (
             largest if num_samples is None else as_few(num_samples, "num_samples", _MOST_DRAWS, 1)
         )
@@ -96,16 +97,28 @@ class WeightedSampler(Sampler):
                 number=self.num_samples,
             )
 
+    @property
+    def _most_draws(self) -> int:
+        """The rows of an epoch that has all."""
+        return len(self.lengths) if self.replacement else int(np.count_nonzero(self._weights))
+
+    def _cut(self, count: int) -> None:
+        super()._cut(count)
+        self._weights = self._weights[:count]
+        if self._is_whole:
+            self.num_samples = self._most_draws
+
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         count, size = self.num_samples, self.batch_size
+        weights = _scale(self._weights)
         if self.replacement:
-            sums = np.cumsum(self._weights)
+            sums = np.cumsum(weights)
             order = sums.searchsorted(rng.random(count) * sums[-1:], side="right") if count else sums
             order = np.minimum(order, self._last).astype(np.int64)
         else:  # the first of so many clocks that ring at random (Efraimidis and Spirakis, 2006)
-            rows = np.flatnonzero(self._weights)
+            rows = np.flatnonzero(weights)
             with np.errstate(over="ignore"):
-                times = rng.exponential(size=len(rows)) / self._weights[rows]
+                times = rng.exponential(size=len(rows)) / weights[rows]
             order = rows[np.argsort(times, kind="stable")[:count]]
         stop = count // size * size if self.drop_last else count
         return [order[begin : begin + size] for begin in range(0, stop, size)]
@@ -116,8 +129,13 @@ class WeightedSampler(Sampler):
         return int(np.flatnonzero(self._weights)[-1]) if self.num_samples else 0
 
     def _identity(self) -> dict[str, Any]:
-        digest = hashlib.blake2b(self._weights.tobytes(), digest_size=8).hexdigest()
-        return {**super()._identity(), "weights": digest}
+        return {**super()._identity(), "weights": digest_of(_scale(self._weights), 8)}
+
+
+def _scale(weights: Floats) -> Floats:
+    """Weights of which the largest is 1: only their ratios count."""
+    largest = float(weights.max(initial=0.0))
+    return weights / largest if largest else weights
 
 
 def _checked_weights(weights: ArrayLike, count: int) -> Floats:
@@ -139,4 +157,4 @@ def _checked_weights(weights: ArrayLike, count: int) -> Floats:
     largest = float(values.max(initial=0.0))
     if count and largest == 0:
         raise value_error("weights", f"all {count} are 0; expected one above 0")
-    return values / largest if count else values
+    return values

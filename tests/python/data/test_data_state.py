@@ -196,14 +196,14 @@ def other_rows(change):
             lambda raw: {**raw, "x": [[i + 0.5 for i in row] for row in raw["x"]]},
             "key x uint8 of dim 1, here float32",
         ),
-        (lambda raw: {**raw, "id": raw["id"][::-1]}, "a few rows [0-9a-f]{16}, here [0-9a-f]{16}"),
+        (lambda raw: {**raw, "id": raw["id"][::-1]}, "row 0 holds other values"),
     ],
     ids=["another key", "a key less", "another dtype", "other numbers"],
 )
 def test_rows_of_the_same_lengths_that_hold_something_else_are_refused(ds, change, text):
     state = ds.epoch(4).state_dict()
     other = other_rows(change).epoch(4)
-    with pytest.raises(ValueError, match=f"state: was saved for other data or options: .*{text}"):
+    with pytest.raises(ValueError, match=f"state: was saved for other data.*: .*{text}"):
         other.load_state_dict(state)
     other_rows(lambda raw: raw).epoch(4).load_state_dict(state)
     ds.select(range(60)).epoch(4).load_state_dict(state)
