@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.io import Account, ShardSet, Tally
@@ -52,7 +53,20 @@ def source_account(source: Source) -> Account:
     if isinstance(source, JoinedSource):
         parts = [source_account(part) for part in source._sources]
         return sum(parts[1:], parts[0])
-    if isinstance(source, KeyedSource):
+    if isinstance(source, AlignedSource):
+        account = source_account(source._parts[0])
+        for i, part in enumerate(source._parts[1:], start=1):
+            columns = source_account(part).columns
+            account.columns |= {name: columns[name] for name in source._own(i, None) if name in columns}
+        return account
+    if isinstance(source, TakenSource):
+        account = source_account(source._source).successor()
+        account.leave_out(None, "by join", len(source._source) - len(source))
+        for name, field in source.fields.items():
+            if field.dim >= 0:
+                count = _count(source._source, name, field.dim) - _count(source, name, field.dim)
+                account.leave_out(name, "by join", count, None)
+    elif isinstance(source, KeyedSource):
         account = source_account(source._source).successor()
         name = source._name
         if name in account.columns:
@@ -65,7 +79,7 @@ def source_account(source: Source) -> Account:
     for name, field in source.fields.items():
         if field.dim >= 0:
             values[name] = _count(source, name, field.dim)
-            if not isinstance(source, KeyedSource):
+            if not isinstance(source, (KeyedSource, TakenSource)):
                 _add_all(account.column(name).source, source, name)
     words = {name: field.vocabulary for name, field in source.fields.items() if field.vocabulary}
     account.set_result(len(source), values, words)

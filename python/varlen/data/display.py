@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varlen.arguments import as_int
-from varlen.data.views import Views
+from varlen.data.joins import JoinMethods
 from varlen.display.picture import sparkline
 from varlen.display.text import Column, key_texts, keys_text, plural
 
@@ -21,7 +21,7 @@ __all__: list[str] = []
 _ROWS = 3  # that are shown
 
 
-class DisplayMethods(Views):
+class DisplayMethods(JoinMethods):
     """Views of a data set for people."""
 
     def head(self, n: int = 5) -> JointNestedRaggedTensorDict:

@@ -21,9 +21,10 @@ FIELD = """
 ragged padded packed nested left seed speed embed need feed deed expected searchsorted distributed
 list2ragged  list2padded ragged2padded padded2ragged ragged2packed packed2ragged
 """
-#: What users write, as NumPy, torch, TensorFlow and RETURNN do: arguments, methods and fields, no variables.
+#: What users write, as NumPy, pandas, torch, TensorFlow and RETURNN do: arguments, methods and fields, no
+#: variables.
 USERS = """
-at by to of over trailing more least found ordered sorted batched estimated stored declared aligned
+at by on to of over trailing more least found ordered sorted batched estimated stored declared aligned
 changed  done finished masked updated derived fixed permuted presorted saved viewed of_method
 """
 PLACES = {"at", "by", "over"}  # which are also variables that pass them on

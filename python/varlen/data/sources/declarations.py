@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Source
@@ -26,6 +27,11 @@ def declared_columns(source: Source) -> dict[str, SchemaColumn]:
         return dict(own.declared)
     if isinstance(source, KeyedSource):
         return {n: c for n, c in declared_columns(source._source).items() if n != source._name}
+    if isinstance(source, TakenSource):
+        return declared_columns(source._source)
+    if isinstance(source, AlignedSource):
+        parts = enumerate(map(declared_columns, source._parts))
+        return {n: c for i, columns in parts for n, c in columns.items() if source._owners.get(n) == i}
     if isinstance(source, JoinedSource):
         first, *others = map(declared_columns, source._full)
         return {n: c for n, c in first.items() if all(other.get(n) == c for other in others)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Source
@@ -25,6 +26,21 @@ def reload_source(source: Source) -> Source:
     own: Any = source
     if isinstance(own, ShardSet):
         return cast("Source", reload_shards(own))
+    if isinstance(source, TakenSource):
+        inner = reload_source(source._source)
+        if len(inner) != len(source._source):
+            reason = f"a dataset that was joined has {len(inner) - len(source._source)} new rows"
+            raise value_error("reload", reason, "reload both, and join them again")
+        return TakenSource(inner, source._index)
+    if isinstance(source, AlignedSource):
+        parts = [reload_source(part) for part in source._parts]
+        for part in parts[1:]:
+            if len(part) != len(parts[0]):
+                reason = f"{len(parts[0])} rows, but {len(part)} of the keys {sorted(part.fields)}"
+                raise value_error("reload", reason, "add rows to all, then reload")
+        result = AlignedSource(parts)
+        result.check()
+        return result
     if isinstance(source, JoinedSource):
         parts = [reload_source(part) for part in source._sources]
         for i, (part, old) in enumerate(zip(parts[:-1], source._sources[:-1], strict=True)):

@@ -1,0 +1,149 @@
+"""Keys of other files and datasets beside those that there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Set
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.data.sources.alignment import AlignedSource, TakenSource
+from varlen.data.sources.memory import Array, Source
+from varlen.data.views import Views
+from varlen.errors import file_error, instance_error, naming, value_error
+from varlen.io import open_shards
+from varlen.io.row_ids import RowIds
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__: list[str] = []
+
+
+class JoinMethods(Views):
+    """Datasets with the keys of several."""
+
+    def with_file(self, path: str | os.PathLike[str], **options: Any) -> Self:
+        """Add the keys of a file, or of a folder of shards, which has the same rows in the same order.
+
+        Nothing is copied or written: embeddings may lie beside the files that they were made of. Shards need
+        not begin at the same rows.
+
+        Parameters
+        ----------
+        path
+            As `varlen.open` takes it.
+        **options
+            As in `varlen.open`: `keys`, `cache`, `storage_options`, `verify`. `mmap` is this dataset's.
+
+        Returns
+        -------
+        Dataset
+            The same rows with the keys of both.
+
+        Raises
+        ------
+        ValueError
+            The numbers of rows differ, or the sequences of a row, or its ids: the message names the row and
+            both numbers. Or both have the same key.
+        FileNotFoundError
+            There is no such file.
+
+        Examples
+        --------
+        >>> import os, tempfile, varlen as vl
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "scores.nrt")
+        >>> vl.JointNestedRaggedTensorDict({"score": [[0.5, 1.0], [2.0]]}).save(path)
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"code": [[7, 8], [9]]}))
+        >>> ds.with_file(path).batch([1, 0])["score"]
+        array([[2. , 0. ],
+               [0.5, 1. ]], dtype=float32)
+        >>> folder.cleanup()
+        """
+        other: Any = open_shards(path, **{"mmap": self._source.mmap, **options})
+        name = os.fspath(path)
+        count, other_count = len(self), len(other)
+        if count != other_count:
+            one = f"row {min(count, other_count)} is only {'there' if other_count > count else 'here'}"
+            raise file_error(name, f"{other_count} rows, but there are {count}: {one}")
+        ids = self._source.row_ids
+        if ids is not None and ids == other.row_ids:
+            rows = self._with_source(other)._row_values(ids)
+            self._compare_ids(ids, self._row_values(ids), rows, name)
+        return self._align(other, name, {ids})
+
+    def join(self, other: Views, on: str | None = None) -> Self:
+        """Add the keys of another dataset, whose rows are found by their ids, in any order.
+
+        It is a left join: this dataset's rows stay as they are, and rows of the other that have no match are
+        left out. Rows in the same order cost nothing; others are read one by one as they are asked for.
+
+        Parameters
+        ----------
+        other
+            The dataset with the other keys, in files or in memory, or a view.
+        on
+            The key of dim 0 whose values identify rows in both. By default the row ids of each.
+
+        Returns
+        -------
+        Dataset
+            The rows of this dataset with the keys of both; of `on`, or of row ids, those of this one.
+
+        Raises
+        ------
+        KeyError
+            A row's id is not in the other dataset, or there is no such key.
+        ValueError
+            The sequences of a row differ in their lengths: the message names the row, its keys and both
+            numbers. Or there are no ids, or an id twice, or both have the same key.
+        TypeError
+            `other` is not a Dataset.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": [7, 9], "code": [[1, 2], [3]]}))
+        >>> ages = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": [9, 8, 7], "age": [30, 40, 50]}))
+        >>> ds.join(ages, on="id")[:].to_list()
+        {'id': [7, 9], 'code': [[1, 2], [3]], 'age': [50, 30]}
+        """
+        if not isinstance(other, Views):
+            raise instance_error("other", "a Dataset", other)
+        for part, argument in ((self, "on"), (other, "other")):
+            if on is None and part._source.row_ids is None:
+                raise value_error(
+                    argument, "these rows have no ids", "name a key of dim 0: join(other, on=...)"
+                )
+        name, other_name = (on or part._source.row_ids or "" for part in (self, other))
+        ids, other_ids = self._row_values(name), other._row_values(other_name)
+        if (ids.dtype.kind in "UTO") != (other_ids.dtype.kind in "UTO"):
+            kinds = ["text" if part.dtype.kind in "UTO" else "numbers" for part in (other_ids, ids)]
+            raise value_error("on", f"the ids of the other are {kinds[0]}, here {kinds[1]}")
+        with naming("other"):
+            index = other._source_rows(RowIds([other_ids]).rows_of(ids))
+        source = other._source
+        if len(index) != len(source) or not np.array_equal(index, np.arange(len(index))):
+            source = TakenSource(source, index)
+        return self._align(source, "other", {other_name} if name == other_name else set())
+
+    def _align(self, other: Source, argument: str, ids: Set[str | None]) -> Self:
+        """The dataset with the keys of a source of the same rows; both may have the keys of `ids`."""
+        twins = [name for name in other.fields if name in self.fields and name not in ids]
+        if twins:
+            raise value_error(argument, f"both have a key {twins[0]!r}", "open one with keys=[...]")
+        own = self._source if self._index is None else TakenSource(self._source, self._index)
+        source = AlignedSource([own, other])
+        source.check()
+        return self._with_source(source)
+
+    @staticmethod
+    def _compare_ids(name: str, ids: Array, other: Array, file: str) -> None:
+        bad = np.flatnonzero(ids != other)
+        if len(bad):
+            row = int(bad[0])
+            text = f"row {row} has the id {other[row]} in {name!r}, but {ids[row]} here"
+            advice = "join(vl.open(...)) finds rows by their ids"
+            raise value_error("", text, advice, file=file, row=row)
