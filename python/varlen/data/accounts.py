@@ -103,8 +103,8 @@ def _add_all(tally: Tally, source: Source, name: str) -> None:
 class Passage:
     """The rows that go into a function and come out of it, counted on both sides."""
 
-    def __init__(self, dataset: Rows) -> None:
-        self._account = account_of(dataset)
+    def __init__(self, account: Account) -> None:
+        self._account = account
         self._source_counts = _Counts()
         self._result_counts = _Counts()
 

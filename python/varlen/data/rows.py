@@ -148,8 +148,8 @@ class Rows:
         if not 1 <= level <= self.depth:
             raise value_error("dim", f"expected 1 to {self.depth}, got {level}")
         if level not in self._lengths:
-            if self._base is not None:
-                result = self._base.lengths_at(level)[self._index]
+            if self._index is not None and self._base is not None:
+                result = self._lengths_of_view(level)
             else:
                 shards = np.flatnonzero(self._source.counts).tolist()
                 cache = _lengths_in(self._source, shards, level, self._shard_lengths if level == 1 else {})
@@ -160,6 +160,22 @@ class Rows:
             if level == 1:
                 self._shard_lengths = {}
         return self._lengths[level]
+
+    def _lengths_of_view(self, level: int) -> Ints:
+        """The lengths of a view, from the shards of its rows alone where those are not all."""
+        base, index = self._base, self._index
+        assert base is not None
+        assert index is not None
+        offsets = self._source.offsets
+        uniques = np.unique(offsets[1:].searchsorted(index, side="right")).tolist()
+        if level in base._lengths or len(uniques) >= np.count_nonzero(self._source.counts):
+            return base.lengths_at(level)[index]
+        cache = _lengths_in(self._source, uniques, level, base._shard_lengths if level == 1 else {})
+        first = np.cumsum([0, *(len(cache[shard]) for shard in uniques)])
+        places = np.searchsorted(offsets[uniques], index, side="right") - 1
+        parts = [np.empty(0, np.int64), *(cache[shard] for shard in uniques)]
+        result: Ints = np.concatenate(parts)[index - offsets[uniques][places] + first[places]]
+        return result
 
     def _lengths_of_rows(self, rows: Ints, source_rows: Ints) -> Ints:
         """The events of some rows, from their own shards where those of all are not known yet."""

@@ -14,7 +14,7 @@ from varlen import _core
 from varlen.arguments import new_words
 from varlen.data.accounts import Passage, account_of
 from varlen.data.sources.declarations import schema_of_source
-from varlen.errors import error_of, instance_error, name_item, name_place, tell_cause, value_error
+from varlen.errors import error_of, name_item, name_place, tell_cause, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions
 from varlen.io.dtypes import common_dtype, widen
@@ -43,22 +43,25 @@ def save_rows(
     checksums: bool,
 ) -> None:
     """Write all rows to a file, or to a folder of shards."""
-    fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
-    if not fields:
-        raise value_error("", "these rows have no keys", context="save")
-    options: dict[str, Any] = {
-        "schema": schema_of_source(dataset.source) or {name: field.dtype for name, field in fields.items()},
-        "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
-        "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
-        "account": account_of(dataset).successor(),
-        "checksums": checksums,
-    }
+    options = {**options_of(dataset), "account": account_of(dataset).successor(), "checksums": checksums}
     writer = (
         Writer(path, **options) if rows_per_shard is None else ShardWriter(path, rows_per_shard, **options)
     )
     with writer:
         for begin in _begins(dataset, _ROWS_AT_ONCE, progress):
-            writer.append(_read(dataset, begin, _ROWS_AT_ONCE))
+            writer.append(read_batch(dataset, begin, _ROWS_AT_ONCE))
+
+
+def options_of(dataset: Rows) -> dict[str, Any]:
+    """Options of a writer of rows as they are."""
+    fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
+    if not fields:
+        raise value_error("", "these rows have no keys", context="save")
+    return {
+        "schema": schema_of_source(dataset.source) or {name: field.dtype for name, field in fields.items()},
+        "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
+        "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
+    }
 
 
 def map_rows(
@@ -70,24 +73,21 @@ def map_rows(
     progress: bool,
 ) -> ShardSet:
     """Write what a function makes of all rows to a file, and open it."""
-    if not callable(function):
-        raise instance_error("function", "a function", function)
     writer: Writer | None = None
-    first_words = functools.partial(new_words, row_ids=dataset.source.row_ids)
-    passage = Passage(dataset)
+    passage = Passage(account_of(dataset))
     account = Account()
     try:
         for begin in _begins(dataset, batch_size, progress):
-            rows = JointNestedRaggedTensorDict._wrap(_read(dataset, begin, batch_size))
-            end = begin + len(rows)
-            result = (_call_many if is_batched else _call_each)(function, rows, begin, first_words)
-            passage.add(rows._view(), result)
+            rows, result = call_batch(dataset, function, begin, batch_size, is_batched)
+            passage.add(rows, result)
             if writer is None:
-                writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result), account=account)
+                row_ids = row_ids_of(dataset, result)
+                writer = Writer(path, widen=True, row_ids=row_ids, account=account)
             try:
                 writer.append(result)
             except (TypeError, ValueError) as error:
-                raise name_place(name_item(error, ""), f"map: rows {begin} to {end - 1}") from None
+                where = f"map: rows {begin} to {begin + len(rows) - 1}"
+                raise name_place(name_item(error, ""), where) from None
         if writer is None:  # no rows, of which the function could make none
             writer = Writer(path, account=account)
         passage.finish(account)
@@ -97,6 +97,16 @@ def map_rows(
             writer.discard()
         raise
     return open_shards(path)
+
+
+def call_batch(
+    dataset: Rows, function: Any, begin: int, size: int, is_batched: bool, first: int = 0
+) -> tuple[_core.Joint, _core.Joint]:
+    """A batch of rows and what the function makes of them; errors count rows from `first`."""
+    rows = JointNestedRaggedTensorDict._wrap(read_batch(dataset, begin, size))
+    first_words = functools.partial(new_words, row_ids=dataset.source.row_ids)
+    call = _call_many if is_batched else _call_each
+    return rows._view(), call(function, rows, first + begin, first_words)
 
 
 def _begins(dataset: Rows, size: int, progress: bool) -> Iterator[int]:
@@ -113,7 +123,7 @@ def _begins(dataset: Rows, size: int, progress: bool) -> Iterator[int]:
             bar.update(min(size, len(dataset) - begin))
 
 
-def _read(dataset: Rows, begin: int, size: int) -> _core.Joint:
+def read_batch(dataset: Rows, begin: int, size: int) -> _core.Joint:
     rows = np.arange(begin, min(begin + size, len(dataset)))
     return dataset.source.read_many(dataset._source_rows(rows))
 
@@ -261,7 +271,7 @@ def _build(
     )
 
 
-def _row_ids(dataset: Rows, joint: _core.Joint) -> str | None:
+def row_ids_of(dataset: Rows, joint: _core.Joint) -> str | None:
     name = dataset.source.row_ids
     dims = dict(zip(joint.names, joint.dims, strict=True))
     return name if name is not None and dims.get(name) == 0 else None

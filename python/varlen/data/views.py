@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_array, as_bool, as_int, as_shuffle
+from varlen.arguments import as_array, as_bool, as_few, as_int, as_shuffle
 from varlen.data.batching import Batching
 from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Array, Column, Ints, map_shards
+from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
+from varlen.io.building.engines import MOST_WORKERS
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types.attributes import attributes_of
@@ -93,8 +95,13 @@ class Views(Batching):
         *,
         min_len: int | None = None,
         max_len: int | None = None,
+        path: str | os.PathLike[str] | None = None,
+        rows_per_shard: int | None = None,
+        engine: Any = None,
+        workers: int = 1,
+        progress: bool = False,
     ) -> Self:
-        """Keep the rows for which a condition holds, as a view.
+        """Keep the rows for which a condition holds, as a view, or in new files.
 
         Parameters
         ----------
@@ -104,11 +111,16 @@ class Views(Batching):
             "dim1/lengths".
         min_len, max_len
             The fewest and the most events of a row.
+        path
+            Write the rows that are kept to this folder of shards. The function is then called for the rows of
+            one shard at a time.
+        rows_per_shard, engine, workers, progress
+            With `path`, as in `map`.
 
         Returns
         -------
         Dataset
-            A view of the rows for which all conditions hold.
+            A view of the rows for which all conditions hold; with `path` the dataset of the new folder.
 
         Raises
         ------
@@ -127,6 +139,24 @@ class Views(Batching):
         """
         if function is None and min_len is None and max_len is None:
             raise error_of(TypeError, "", "pass a function, a mask, min_len or max_len", context="filter")
+        if path is not None:
+            if function is not None and not callable(function):
+                function = self._mask(function)
+            lens = [
+                None if one is None else as_int(one, name)
+                for one, name in ((min_len, "min_len"), (max_len, "max_len"))
+            ]
+            how = _engine_options(engine, workers, rows_per_shard, progress)
+            return self._with_source(
+                run_step(self, FilterStep(self, function, *lens), path, stable_options(self), *how)
+            )
+        for name, is_usual in (
+            ("engine", engine is None),
+            ("workers", workers == 1),
+            ("rows_per_shard", rows_per_shard is None),
+        ):
+            if not is_usual:
+                raise value_error(name, "goes with path, the folder to write", context="filter")
         keep: Array | None = None
         if min_len is not None:
             keep = self.lengths >= as_int(min_len, "min_len")
@@ -315,8 +345,15 @@ class Views(Batching):
         batched: bool = False,
         batch_size: int = 1000,
         progress: bool = False,
+        rows_per_shard: int | None = None,
+        engine: Any = None,
+        workers: int = 1,
     ) -> Self:
-        """Apply a function to each row, or to many at once, and write the results to a new file.
+        """Apply a function to each row, or to many at once, and write the results to a new file or folder.
+
+        With `rows_per_shard`, `engine` or `workers` the result is a folder of shards, made shard by shard as
+        `varlen.io.build` makes one: the same by every engine and any number of workers. A stopped run
+        resumes, and does not repeat shards whose rows, function and options are the same.
 
         Parameters
         ----------
@@ -328,13 +365,21 @@ class Views(Batching):
             under its name; a value that is no list, such as `float(row["age"][0])`, makes a new one.
         path
             The file to write. An existing file is replaced once all rows are done; an error leaves it
-            unchanged.
+            unchanged. Or the folder.
         batched
             Pass up to `batch_size` rows to the function at once; it may return another number of rows.
         batch_size
             The number of rows to read and write at once.
         progress
             Show a progress bar.
+        rows_per_shard
+            The rows of this dataset that become one shard of the folder. By default those of each of its own
+            shards.
+        engine
+            "processes", "dask", a Client of Dask, or "ray", as in `varlen.io.build`. Other processes need to
+            pickle the function, so define it in a module.
+        workers
+            The number of processes.
 
         Returns
         -------
@@ -356,7 +401,15 @@ class Views(Batching):
         {'first': [[1], [], [4]]}
         """
         size = as_int(batch_size, "batch_size", 1)
-        is_batched, has_bar = as_bool(batched, "batched"), as_bool(progress, "progress")
+        is_batched = as_bool(batched, "batched")
+        if not callable(function):
+            raise instance_error("function", "a function", function)
+        how = _engine_options(engine, workers, rows_per_shard, progress)
+        if (rows_per_shard, engine, workers) != (None, None, 1):
+            return self._with_source(
+                run_step(self, MapStep(self, function, is_batched, size), path, {}, *how)
+            )
+        has_bar = how[-1]
         return self._with_source(map_rows(self, function, path, is_batched, size, has_bar))
 
     def save(
@@ -472,10 +525,19 @@ class Views(Batching):
                 KeyError, "", f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row"
             )
         source = self._source
-        parts = map_shards(source, lambda shard: source.values(shard, name))
+        index = self._index
+        shards = np.flatnonzero(source.counts)
+        if index is not None:
+            shards = np.unique(source.offsets[1:].searchsorted(index, side="right"))
+        parts = map_shards(source, lambda shard: source.values(shard, name), shards.tolist())
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
         values = values.astype(self.fields[name].dtype, copy=False)
-        return values if self._index is None else values[self._index]
+        if index is None or not len(index):
+            return values
+        first = np.cumsum([0, *source.counts[shards]])
+        places = np.searchsorted(source.offsets[shards], index, side="right") - 1
+        result: Array = values[index - source.offsets[shards][places] + first[places]]
+        return result
 
     def _levels(self, depth: int) -> list[_core.Level]:
         """The first levels of these rows."""
@@ -522,6 +584,13 @@ class Views(Batching):
 def own_attributes(dataset: Views, kind: type, base: set[str]) -> dict[str, Any]:
     """What a subclass keeps beside the attributes of every dataset."""
     return {name: value for name, value in attributes_of(dataset, kind).items() if name not in base}
+
+
+def _engine_options(
+    engine: Any, workers: int, rows_per_shard: int | None, progress: bool
+) -> tuple[Any, int, int | None, bool]:
+    size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
+    return engine, as_few(workers, "workers", MOST_WORKERS, 1), size, as_bool(progress, "progress")
 
 
 def _generator(seed: SeedLike) -> np.random.Generator:

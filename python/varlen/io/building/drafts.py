@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,18 +28,43 @@ class Draft(NamedTuple):
     number: int
     path: str
     fingerprint: str
-    make: Callable[[Any], Any] | None
+    make: Callable[[Any], Any] | Step | None
     options: Mapping[str, Any]
     folder: Folder | None = None  # that the rows are added to
+
+
+class Step:
+    """A function of partitions that counts what comes in and is left out itself, such as of `Dataset.map`.
+
+    `identity` is the same for the same function.
+    """
+
+    identity: bytes
+
+    def pieces(self, partition: Any, account: Account) -> Iterator[Any]:
+        """The rows made of a partition, at least one piece, and its account."""
+        raise NotImplementedError
+
+    def options(self, piece: Any) -> dict[str, Any]:
+        """Options of the writer that depend on the first piece."""
+        return {}
 
 
 def make_draft(draft: Draft, partition: Any) -> int:
     """Writes the rows of one partition with their own dtypes and words, and returns their number."""
     if is_whole(draft):  # an engine may ask again for what was lost with a worker
         return open_file(draft.path).count
-    rows = partition if draft.make is None else draft.make(partition)
     metadata = {FINGERPRINT: draft.fingerprint}
     account, name = Account(), name_of(partition, draft.number)
+    if isinstance(draft.make, Step):
+        pieces = draft.make.pieces(partition, account)
+        first = next(pieces)
+        own = {**draft.options, **draft.make.options(first)}
+        with Writer(draft.path, metadata=metadata, account=account, **own) as writer:
+            for piece in chain([first], pieces):
+                writer.append(piece)
+        return writer.rows
+    rows = partition if draft.make is None else draft.make(partition)
     schema = draft.options.get("schema")
     row_shapes = {n: c.trailing for n, c in schema.items()} if isinstance(schema, Schema) else None
     with Writer(draft.path, metadata=metadata, account=account, **draft.options) as writer:

@@ -16,6 +16,9 @@ from varlen.errors import as_record, name_place, type_error, value_error
 Tasks = Sequence[tuple[Any, Any]]  # what a task needs, which has a number, and the partition
 Task = Callable[[Any, Any], int]
 
+# Each is an interpreter of its own.
+MOST_WORKERS = 1024
+
 # How often a partition is begun that ended its process.
 ATTEMPTS = 3
 

@@ -20,7 +20,7 @@ def draft_of(number: int, part: object, path: str, make: Any, options: Mapping[s
     names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
     names += ["checksums"] * options["checksums"]
     plain = repr([(name, str(options[name])) for name in names])
-    fingerprint = f"{half_of(identity_of(part), number)}-{_hash(_name_of(make) + plain.encode())}"
+    fingerprint = f"{half_of(identity_of(part), number)}-{_hash(name_of(make) + plain.encode())}"
     return Draft(number, draft_path(path, number), fingerprint, make, options)
 
 
@@ -33,16 +33,44 @@ def _hash(text: bytes) -> str:
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def _name_of(make: object) -> bytes:
-    """Bytes that are the same for the same function: its name, or a pickle of another object."""
+def name_of(make: object) -> bytes:
+    """Bytes that are the same for the same function: its name, its `identity`, or a pickle of it.
+
+    A function that is not a module's by its name is known by its code, too.
+    """
+    if isinstance(identity := getattr(make, "identity", None), bytes):
+        return identity
     if make is None or hasattr(make, "__qualname__"):
         owner = getattr(make, "__self__", None)
         name = f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', '')}".encode()
-        return name if owner is None or isinstance(owner, ModuleType) else name + _name_of(owner)
+        name += _code_of(make) if b"<" in name else b""
+        return name if owner is None or isinstance(owner, ModuleType) else name + name_of(owner)
     try:
         return pickle.dumps(make, protocol=4)
     except Exception:
         return f"{type(make).__module__}.{type(make).__qualname__}".encode()
+
+
+def _code_of(function: Any) -> bytes:
+    """What a function that was defined inside another does, and with which values."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return b""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    values = [function.__defaults__, function.__kwdefaults__, *cells]
+    texts = [repr(_plain_code(code)).encode()]
+    for value in values:
+        try:
+            texts.append(name_of(value) if callable(value) else pickle.dumps(value, protocol=4))
+        except Exception:
+            texts.append(type(value).__qualname__.encode())
+    return b"".join(texts)
+
+
+def _plain_code(code: Any) -> tuple[Any, ...]:
+    """Code without the lines and the file that it stands in."""
+    constants = [_plain_code(c) if hasattr(c, "co_code") else c for c in code.co_consts]
+    return code.co_code, constants, code.co_names
 
 
 def identity_of(part: Any) -> bytes:

@@ -13,7 +13,7 @@ from varlen.errors import instance_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.append import append_partitions
 from varlen.io.building.drafts import Shard, agrees, is_whole, make_draft, write_shard
-from varlen.io.building.engines import as_partitions, engine_of, run_tasks
+from varlen.io.building.engines import MOST_WORKERS, as_partitions, engine_of, run_tasks
 from varlen.io.building.folder import (
     check_folder,
     has_shard,
@@ -34,10 +34,6 @@ from varlen.io.shard_index import Shard as Listed
 from varlen.io.shard_set import ShardSet, open_shards
 
 __all__ = ["build"]
-
-
-# Each is an interpreter of its own.
-_MOST_WORKERS = 1024
 
 
 def build(
@@ -146,7 +142,7 @@ def build(
         raise value_error("partitions", "there are none")
     if make is not None and not callable(make):
         raise instance_error("make", "a function", make)
-    with engine_of(engine, partitions, as_few(workers, "workers", _MOST_WORKERS, 1)) as run:
+    with engine_of(engine, partitions, as_few(workers, "workers", MOST_WORKERS, 1)) as run:
         words = {name: tuple(word_list) for name, word_list in vocabularies_of(vocabularies).items()}
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
         options: dict[str, Any] = {
@@ -164,54 +160,86 @@ def build(
         if is_append:
             append_partitions(run, parts, make, path, options, show)
             return open_shards(path)
-        drafts = [draft_of(i, part, path, make, options) for i, part in enumerate(parts)]
-        if is_complete(path, drafts):
-            return open_shards(path)
-        os.makedirs(path, exist_ok=True)
-        with lock_folder(path):
-            check_folder(path, drafts)
-            reuse = {draft.number for draft in drafts if has_shard(path, draft)}
-            tasks = [
-                (draft, part)
-                for draft, part in zip(drafts, parts, strict=True)
-                if draft.number not in reuse and not is_whole(draft)
-            ]
-            run_tasks(run, make_draft, tasks, "partitions" if show else None)
-            sources = [shard_path(path, d.number) if d.number in reuse else d.path for d in drafts]
-            files = [open_file(source) for source in sources]
-            dtypes, words, fields = merge_fields(files, words, range(len(files)))
-            ready = {
-                i: file.path for i, file in enumerate(files) if i not in reuse and agrees(file, dtypes, words)
-            }
-            intent = schema if isinstance(schema, Schema) else None
-            shards = [
-                Shard(
-                    i, file.path, waiting_path(path, i), dtypes, words, durable, intent, options["checksums"]
-                )
-                for i, file in enumerate(files)
-                if not agrees(file, dtypes, words)
-            ]
-            run_tasks(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
-            ready.update((shard.number, shard.path) for shard in shards)
-            results = [open_file(ready.get(i, file.path)) for i, file in enumerate(files)]
-            entries = [
-                Listed(shard_path(path, i), file.count, file.identity[0], checksum=file.checksum)
-                for i, file in enumerate(results)
-            ]
-            account = sum_accounts(files, [ready.get(i, file.path) for i, file in enumerate(files)], words)
-            publish(path, ready, entries, fields, drafts, durable, account)
+        build_folder(run, parts, make, path, options, show)
     return open_shards(path)
 
 
+def build_folder(
+    run: Any,
+    parts: Sequence[Any],
+    make: Any,
+    path: str,
+    options: Mapping[str, Any],
+    show: bool,
+    first: Account | None = None,
+) -> None:
+    """Make what the folder lacks of the partitions' shards, and publish all of them.
+
+    `options` are those of `Writer`. `first` is the account of what the partitions are parts of.
+    """
+    drafts = [draft_of(i, part, path, make, options) for i, part in enumerate(parts)]
+    if is_complete(path, drafts):
+        return
+    words, durable = options["vocabularies"], options["durable"]
+    os.makedirs(path, exist_ok=True)
+    with lock_folder(path):
+        check_folder(path, drafts)
+        reuse = {draft.number for draft in drafts if has_shard(path, draft)}
+        tasks = [
+            (draft, part)
+            for draft, part in zip(drafts, parts, strict=True)
+            if draft.number not in reuse and not is_whole(draft)
+        ]
+        run_tasks(run, make_draft, tasks, "partitions" if show else None)
+        sources = [shard_path(path, d.number) if d.number in reuse else d.path for d in drafts]
+        files = [open_file(source) for source in sources]
+        dtypes, words, fields = merge_fields(files, words, range(len(files)))
+        ready = {
+            i: file.path for i, file in enumerate(files) if i not in reuse and agrees(file, dtypes, words)
+        }
+        intent = options["schema"] if isinstance(options["schema"], Schema) else None
+        shards = [
+            Shard(i, file.path, waiting_path(path, i), dtypes, words, durable, intent, options["checksums"])
+            for i, file in enumerate(files)
+            if not agrees(file, dtypes, words)
+        ]
+        run_tasks(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
+        ready.update((shard.number, shard.path) for shard in shards)
+        results = [open_file(ready.get(i, file.path)) for i, file in enumerate(files)]
+        entries = [
+            Listed(shard_path(path, i), file.count, file.identity[0], checksum=file.checksum)
+            for i, file in enumerate(results)
+        ]
+        account = sum_accounts(files, [file.path for file in results], words, first)
+        publish(path, ready, entries, fields, drafts, durable, account)
+
+
 def sum_accounts(
-    files: Sequence[File], paths: list[str], words: Mapping[str, tuple[str, ...]]
+    files: Sequence[File],
+    paths: list[str],
+    words: Mapping[str, tuple[str, ...]],
+    first: Account | None = None,
 ) -> Account | None:
-    """The accounts of all partitions together, checked against the shards; None if a shard has none."""
+    """The accounts of all partitions together, checked against the shards; None if a shard has none.
+
+    With `first`, the account of what they are parts of: that, and the reasons of all of them.
+    """
     parts = [file.account for file in files]
     accounts = [part for part in parts if part is not None]
     if len(accounts) < len(parts):
         return None
-    account = sum(accounts[1:], accounts[0])
+    account = sum(accounts[1:], accounts[0]) if first is None else first.successor()
+    if first is not None:
+        _add_reasons(account, accounts)
     account.set_result(*read_all_written(paths), words)
     account.check()
     return account
+
+
+def _add_reasons(account: Account, parts: Sequence[Account]) -> None:
+    """What the partitions left out, made and changed, as reasons of the whole."""
+    total = sum(parts, Account())
+    for name, balance in ((None, total.rows), *total.columns.items()):
+        own = account.rows if name is None else account.column(name)
+        for why, reason in balance.reasons.items():
+            own.add(why, reason)
