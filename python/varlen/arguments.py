@@ -259,9 +259,10 @@ def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
 
 def as_path(path: object, argument: str = "path", what: str = "a path") -> str:
     """The given path, as text."""
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        raise instance_error(argument, what, path)
-    return os.fsdecode(path)
+    try:
+        return os.fsdecode(path)  # type: ignore[arg-type]
+    except TypeError:
+        raise instance_error(argument, what, path) from None
 
 
 def as_list(value: Any, argument: str, what: str) -> list[Any]:

@@ -131,6 +131,8 @@ def as_level(lengths: Lengths, count: int | None = None, argument: str = "X") ->
 
 def count_rows(levels: Sequence[Level], lengths: object) -> None:
     """Wait for lengths on a device that came without a `Level`, which could say how many rows there are."""
+    if type(lengths) is Level:
+        return
     items = lengths if isinstance(lengths, (list, tuple)) else [lengths]
     for level, item in zip(levels, items, strict=False):
         if not (type(item) is Level or level.is_on_host):
