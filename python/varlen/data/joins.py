@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.arguments import check_key
 from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.memory import Array, Source
 from varlen.data.views import Views
@@ -112,6 +113,8 @@ class JoinMethods(Views):
         """
         if not isinstance(other, Views):
             raise instance_error("other", "a Dataset", other)
+        if on is not None:
+            check_key(on, "on")
         for part, argument in ((self, "on"), (other, "other")):
             if on is None and part._source.row_ids is None:
                 raise value_error(

@@ -45,7 +45,7 @@ WORK = {
     "ds.filter(ds['age'] > 35)[:].to_list()['age']": [41],
     "len(ds.select([0]))": 1,
     "sorted(ds.shuffle(seed=1)[:].to_list()['age'])": [30, 41],
-    "ds.map(lambda row: {'age': row['age'] + 1}, path)[:].to_list()": {"age": [[31], [42]]},
+    "ds.map(lambda row: {'age': row['age'] + 1}, path)[:].to_list()": {"age": [31, 42]},
     "ds[:].to_list()['code']": RAW["code"],
     "J[J['age'] > 35].to_list()['age']": [41],
     "[len(t) for t in J['time']]": [2, 1],
