@@ -353,8 +353,11 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
         return _numbers(key, items, 0, options)[0]
     except TypeError as error:
         if dtype is None:
-            if _takes_nulls(items, options) and any(item is None for item in items):
-                return _scalars(key, _with_null(list(items), np.nan), options)
+            nulls = [i for i, item in enumerate(items) if item is None]
+            if nulls and any(isinstance(item, (list, tuple, np.ndarray)) for item in items):
+                raise row_error(key, "null", nulls[0], " in the place of a list") from None
+            if nulls and _takes_nulls(items, options):
+                return _scalars(key, [np.nan if item is None else item for item in items], options)
             raise value_error("", "Vals must all be ints, floats, or bools") from error  # which has the place
         kind = np.dtype(dtype).kind
         if kind == "f":

@@ -9,6 +9,7 @@ import datetime as dt
 import decimal
 import itertools
 import json
+import math
 import re
 import uuid
 from io import StringIO
@@ -225,13 +226,13 @@ DOORS = {
     "JSON lines": lines,
 }  # fmt: skip
 
-KEPT, REFUSED, ASKED, OUTSIDE = "kept", "refused", "asked", "outside"
+KEPT, REFUSED, ASKED, OUTSIDE, NAN = "kept", "refused", "asked", "outside", "NaN for null"
 MEMORY = ("Dataset", "joint dict", "narrow=False", "save", "from_list")  # doors without a file
 PIECES = ("Writer", "Writer(widen=True)", "ShardWriter", "build", "open")  # doors of a Writer
 ARROW = ("from_arrow", "Parquet")
 LISTS = (*PIECES, "map", *MEMORY, "collate")
 OWN_WORDS = {"open": REFUSED, "Dataset": REFUSED}  # parts that were made apart number their words apart
-TIMES = {**dict.fromkeys((*MEMORY, *PIECES), REFUSED), "JSON lines": OUTSIDE}  # Python's; NumPy's are taken
+TIMES = {**dict.fromkeys(MEMORY, REFUSED), "JSON lines": OUTSIDE}  # Python's; NumPy's are taken
 NULLS = dict.fromkeys((*LISTS, *ARROW, "JSON lines"), REFUSED)
 
 # What is not KEPT, and what every refusal says.
@@ -269,7 +270,7 @@ CELLS = {
     "datetime": (TIMES, "got datetime"),
     "zone": (TIMES, "got datetime"),
     "zone beside none": (
-        {**TIMES, "map": REFUSED, **dict.fromkeys(ARROW, OUTSIDE)},
+        {**TIMES, **dict.fromkeys((*PIECES, "map"), REFUSED), **dict.fromkeys(ARROW, OUTSIDE)},
         "got datetime|has a zone",
     ),
     "date": (TIMES, "got date"),
@@ -286,9 +287,9 @@ CELLS = {
         "got time|type time64",
     ),
     "uuid": ({**NULLS, "collate": KEPT, **dict.fromkeys(ARROW, KEPT), "JSON lines": OUTSIDE}, "got UUID"),
-    "null first": (NULLS, "NoneType|null"),
-    "null last": (NULLS, "NoneType|null"),
-    "null row": (NULLS, "NoneType|null|no value"),
+    "null first": ({**NULLS, **dict.fromkeys((*PIECES, "map"), NAN)}, "NoneType|null"),
+    "null last": ({**NULLS, **dict.fromkeys((*PIECES, "map"), NAN)}, "NoneType|null"),
+    "null row": (NULLS, "NoneType|null|no value|dim 1, trailing|has dim 1 instead of 0|keys and dims"),
     "null text": ({**NULLS, "collate": KEPT}, "NoneType|null|got str"),
     "two kinds": ({**NULLS, **dict.fromkeys(ARROW, OUTSIDE)}, "got str"),
     "two depths": ({**NULLS, **dict.fromkeys(ARROW, OUTSIDE)}, "nested deeper|dim"),
@@ -328,6 +329,9 @@ def test_a_value_comes_out_as_it_went_in_or_is_refused_with_its_place(tmp_path, 
     outcome = cells.get(door, KEPT)
     if outcome == KEPT:
         assert same(DOORS[door](tmp_path, rows), rows)
+    elif outcome == NAN:
+        filled = [[math.nan if x is None else float(x) for x in row] for row in rows]
+        np.testing.assert_equal([list(row) for row in DOORS[door](tmp_path, rows)], filled)
     elif outcome == ASKED:
         found = DOORS[door](tmp_path, rows)
         assert [[x.dtype for x in row] for row in found] == [[np.float32] * len(row) for row in rows]
