@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from varlen.cli.errors import one_line
-from varlen.cli.manual import add_command
+from varlen.cli.manual import add_command, check_positive
 
 __all__ = ["add_parser"]
 
@@ -20,6 +20,10 @@ there is one.
 
 `varlen convert --checksums`, and checksums=True in Python, store checksums. A file without them
 is a fault. The package xxhash computes them: pip install 'varlen[checksums]'.
+
+--workers N checks files in N processes, and --engine on Dask or Ray. --resume FILE notes each file
+that is right; a run that was stopped goes on from there, and later runs check only files that are
+new, changed or wrong.
 """
 
 
@@ -29,12 +33,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("paths", metavar="FILE|FOLDER", nargs="+", help="a .nrt file, or a folder of shards")
     parser.add_argument("--json", action="store_true", help="print faults and sizes as JSON")
     parser.add_argument("--quiet", action="store_true", help="print faults only")
+    parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that check files")
+    parser.add_argument("--engine", choices=("processes", "dask", "ray"), help="what runs the checks")
+    parser.add_argument("--resume", metavar="FILE", help="note files that are right, and skip those noted")
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from varlen.cli.info import as_bytes
 
-    reports = [_report(path) for path in arguments.paths]
+    check_positive(arguments, "workers")
+    how = {"engine": arguments.engine, "workers": arguments.workers, "resume": arguments.resume}
+    reports = [_report(path, how) for path in arguments.paths]
     if arguments.json:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
@@ -51,12 +60,12 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
-def _report(path: str) -> dict[str, Any]:
+def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
     """The faults of a file or a folder, and its size."""
     from varlen import io
 
     start = time.perf_counter()
-    faults = io.verify(path)
+    faults = io.verify(path, **how)
     seconds = time.perf_counter() - start
     shards = None if faults else io.open_shards(path)
     files = [] if shards is None else [shards.file(i) for i in range(len(shards.paths))]

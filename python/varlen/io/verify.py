@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from varlen.arguments import as_bool, as_few, as_path
+from varlen.io.building.engines import MOST_WORKERS, engine_of, run_tasks
 from varlen.io.checksums import library
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.file import File, open_file
@@ -16,19 +20,43 @@ from varlen.io.verification import check_header, check_tensors, tensors_of
 __all__ = ["verify"]
 
 
-def verify(path: Paths) -> list[Exception]:
+class _Check(NamedTuple):
+    """A task: the number of a shard, and where it is."""
+
+    number: int
+    shard: Shard
+
+
+def verify(
+    path: Paths,
+    *,
+    engine: Any = None,
+    workers: int = 1,
+    resume: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> list[Exception]:
     """Compare every byte of a data set with its checksums, and check all bounds and ids of words.
 
     Parameters
     ----------
     path
         A file, a list of files, a pattern, or a folder of shards, as `varlen.open` takes them.
+    engine, workers
+        What checks the files, one a task: "processes", "dask", a Client of Dask or "ray", and the number of
+        processes, as in `varlen.io.build`. The result is the same.
+    resume
+        A file, such as "verify.jsonl", that notes each file that was found right, with its size and time. A
+        run that was stopped goes on from there, and the next one checks only files that are new, changed or
+        wrong.
+    progress
+        Show a progress bar.
 
     Returns
     -------
     list of errors
-        Every fault: of the index, and of each file that it lists. Empty if all is as it was written. Errors
-        are a `ChecksumError` or another `FileFormatError`, and know the `file` and the `argument`.
+        Every fault, in the order of the files: of the index, and of each file that it lists. Empty if all is
+        as it was written. Errors are a `ChecksumError` or another `FileFormatError`, and know the `file` and
+        the `argument`.
 
     Raises
     ------
@@ -36,6 +64,8 @@ def verify(path: Paths) -> list[Exception]:
         There is no such file or folder.
     ImportError
         The package xxhash is missing.
+    RuntimeError
+        A worker ended three times. The error names the file by its number.
 
     Examples
     --------
@@ -49,20 +79,73 @@ def verify(path: Paths) -> list[Exception]:
     []
     [('x', 0)]
     """
+    count, show = as_few(workers, "workers", MOST_WORKERS, 1), as_bool(progress, "progress")
+    notes = None if resume is None else as_path(resume, "resume", "a file")
     library("verify")
-    try:
-        shards = find_shards(path, verify=True, sizes=False)
-    except FileFormatError as error:
-        return [error]
-    faults: list[Exception] = []
-    for shard in shards:
-        faults += faults_of(shard)
+    with engine_of(engine, [], count) as run:
+        try:
+            shards = find_shards(path, verify=True, sizes=False)
+        except FileFormatError as error:
+            return [error]
+        lines = _read_notes(notes)
+        states = [_note_of(shard) for shard in shards]
+        tasks = [(_Check(i, shard), None) for i, shard in enumerate(shards) if states[i] not in lines]
+        results: dict[int, list[Exception]] = {}
+
+        def take(number: int, result: list[Exception] | OSError) -> None:
+            if isinstance(result, OSError):
+                raise result
+            results[number] = result
+            note = states[number]
+            is_same = note is not None and note == _note_of(shards[number])
+            if notes is not None and not result and is_same:
+                with open(notes, "a", encoding="utf-8") as file:
+                    file.write(f"{note}\n")
+
+        run_tasks(run, _check_file, tasks, "files" if show else None, take=take)
+    faults = [fault for number in sorted(results) for fault in results[number]]
     if not faults:
         try:
-            open_shards(path).validate()
+            agreement = open_shards(path)
+            for number in range(len(shards)):
+                agreement.file(number)
         except ValueError as error:
             faults.append(error)
     return faults
+
+
+def _check_file(job: _Check, _: object) -> list[Exception] | OSError:
+    """The faults of one file; an error of the system, which is nobody's fault, as it is."""
+    faults: list[Exception]
+    try:
+        faults = [*faults_of(job.shard)]
+        if not faults:
+            try:
+                open_shards(job.shard.path).validate()
+            except ValueError as error:
+                faults.append(error)
+    except OSError as error:
+        return error
+    return faults
+
+
+def _note_of(shard: Shard) -> str | None:
+    """A line for a file in this state, which its index states too; None for one that has no time."""
+    try:
+        stat = None if is_url(shard.path) else os.stat(shard.path)
+    except OSError:
+        return None
+    if stat is None:
+        return None
+    return json.dumps([shard.path, stat.st_size, stat.st_mtime_ns, stat.st_ino, shard.size, shard.checksum])
+
+
+def _read_notes(path: str | None) -> set[str | None]:
+    try:
+        with open(path or "", encoding="utf-8") as file:
+            return {line[:-1] for line in file if line.endswith("\n")}
+    except FileNotFoundError:
+        return set()
 
 
 def faults_of(shard: Shard) -> Iterator[FileFormatError]:

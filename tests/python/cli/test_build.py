@@ -517,7 +517,7 @@ def test_what_ray_says_of_a_worker_that_always_ends_is_told_by_its_times():
     def get():
         raise ended
 
-    number, error, _ = engines._result(3, get)
+    number, error, *_ = engines._result(3, get)
     assert (number, str(error)) == (3, "its worker ended, 3 times")
     assert type(error) is engines.LostWorkerError
 

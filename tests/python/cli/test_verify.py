@@ -51,3 +51,12 @@ def test_a_file_without_checksums_is_a_fault_and_a_missing_one_an_error(tmp_path
     assert (code, "no checksums" in out) == (1, True)
     code, _, err = run(capsys, "verify", tmp_path / "b.nrt")
     assert (code, "b.nrt" in err) == (1, True)
+
+
+def test_workers_and_notes_find_the_same(folder, tmp_path, capsys):
+    notes = tmp_path / "notes.jsonl"
+    code, out, _ = run(capsys, "verify", folder, "--workers", "2", "--resume", notes)
+    assert (code, len(notes.read_text().splitlines())) == (0, len(list(folder.glob("*.nrt"))))
+    code, again, _ = run(capsys, "verify", folder, "--resume", notes)
+    assert (code, again.partition(" in ")[0]) == (0, out.partition(" in ")[0])
+    assert run(capsys, "verify", folder, "--workers", "0")[0] == 2

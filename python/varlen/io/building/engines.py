@@ -1,4 +1,4 @@
-"""Engines that run tasks: a loop, processes, Dask, Ray. Each yields the numbers of finished tasks."""
+"""Engines that run tasks: a loop, processes, Dask, Ray. Each yields the results of finished tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 from varlen.errors import as_record, name_place, type_error, value_error
 
 Tasks = Sequence[tuple[Any, Any]]  # what a task needs, which has a number, and the partition
-Task = Callable[[Any, Any], int]
+Task = Callable[[Any, Any], Any]
+Results = Iterator[tuple[int, Any]]  # of finished tasks, by their numbers
 
 # Each is an interpreter of its own.
 MOST_WORKERS = 1024
@@ -41,16 +42,17 @@ class Trace(Exception):
     """The traceback of an error in another process, as text."""
 
 
-Found = tuple[int, Exception | None, str]  # the number of a task, and its error with the place
+# The number of a task, its error with the place, and its result.
+Found = tuple[int, Exception | None, str, Any]
 
 
 def _guard(task: Task, job: Any, partition: object) -> Found:
     """The task, and its error in a form that every process can read."""
     try:
-        task(job, partition)
+        result = task(job, partition)
     except Exception as error:
-        return job[0], _portable(error), "".join(traceback.format_exception(error))
-    return job[0], None, ""
+        return job[0], _portable(error), "".join(traceback.format_exception(error)), None
+    return job[0], None, "", result
 
 
 def _portable(error: Exception) -> Exception:
@@ -61,18 +63,16 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _number(outcome: Found) -> int:
-    number, error, trace = outcome
+def _result_of(outcome: Found) -> tuple[int, Any]:
+    number, error, trace, result = outcome
     if error is not None:
         error.__cause__ = Trace(trace) if trace else None
         raise TaskError(number, error)
-    return number
+    return number, result
 
 
 @contextlib.contextmanager
-def engine_of(
-    engine: object, partitions: object, workers: int
-) -> Iterator[Callable[[Task, Tasks], Iterator[int]]]:
+def engine_of(engine: object, partitions: object, workers: int) -> Iterator[Callable[[Task, Tasks], Results]]:
     """The given engine, or that of the partitions; whatever it started ends with the block."""
     kind: str | None
     if engine is None:
@@ -114,34 +114,43 @@ def as_partitions(partitions: Any) -> list[Any]:
 
 
 def run_tasks(
-    engine: Any, task: Task, tasks: Tasks, unit: str | None, places: Mapping[int, int] | None = None
+    engine: Any,
+    task: Task,
+    tasks: Tasks,
+    unit: str | None,
+    places: Mapping[int, int] | None = None,
+    take: Callable[[int, Any], object] | None = None,
 ) -> None:
-    """Runs all tasks, with a progress bar if wanted; `places` are those of the tasks in the caller's list."""
-    results: Iterator[int] = engine(task, tasks) if tasks else iter(())
+    """Runs all tasks, with a progress bar if wanted; `places` are those of the tasks in the caller's list.
+
+    `take` gets each result, with the number of its task, as soon as it is there.
+    """
+    results: Results = engine(task, tasks) if tasks else iter(())
     if unit is not None:
         from tqdm.auto import tqdm
 
         results = iter(tqdm(results, total=len(tasks), unit=f" {unit}"))
     try:
-        for _ in results:
-            pass
+        for number, result in results:
+            if take is not None:
+                take(number, result)
     except TaskError as failed:
         error = failed.error
         says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
         text = None if says_it else ": ".join(filter(None, (type(error).__name__, f"{error}")))
         record = as_record(error, RuntimeError, text=text)
         cause = error.__cause__ if record is error else error
-        number = failed.number if places is None else places[failed.number]
-        raise name_place(record, f"partition {number}", RuntimeError) from cause
+        place = failed.number if places is None else places[failed.number]
+        raise name_place(record, f"partition {place}", RuntimeError) from cause
 
 
-def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
+def _loop(task: Task, tasks: Tasks) -> Results:
     for job, partition in tasks:
         try:
-            task(job, partition)
+            result = task(job, partition)
         except Exception as error:
             raise TaskError(job[0], error) from error
-        yield job[0]
+        yield job[0], result
 
 
 def _work(pipe: Any) -> None:
@@ -153,7 +162,7 @@ def _work(pipe: Any) -> None:
             return  # whoever gave the tasks has given up, and says why
         except Exception as error:
             what = f"{error}; a worker process imports what it is given, from modules"
-            pipe.send((-1, type_error("", what), ""))
+            pipe.send((-1, type_error("", what), "", None))
             continue
         if message is None:
             return
@@ -201,7 +210,7 @@ class _Processes:
         self._idle: list[_Worker] = []
         self._has_answer = False
 
-    def run(self, task: Task, tasks: Tasks) -> Iterator[int]:
+    def run(self, task: Task, tasks: Tasks) -> Results:
         from multiprocessing.connection import wait
 
         queue = [(job, partition, 1) for job, partition in reversed(tasks)]
@@ -219,7 +228,7 @@ class _Processes:
                     assert worker.task is not None
                     job, partition, attempt = worker.task
                     try:
-                        _, error, trace = worker.pipe.recv()
+                        _, error, trace, result = worker.pipe.recv()
                     except (EOFError, OSError):
                         worker.process.join()
                         if attempt == ATTEMPTS:
@@ -233,7 +242,7 @@ class _Processes:
                         continue
                     self._has_answer = True
                     self._idle.append(worker)
-                    yield _number((job[0], error, trace))
+                    yield _result_of((job[0], error, trace, result))
         finally:
             for worker in busy.values():
                 worker.end()
@@ -247,7 +256,7 @@ class _Processes:
             worker.end()
 
 
-def _dask(client: object, task: Task, tasks: Tasks) -> Iterator[int]:
+def _dask(client: object, task: Task, tasks: Tasks) -> Results:
     import dask
 
     calls = [dask.delayed(_guard, pure=False)(task, job, partition) for job, partition in tasks]
@@ -260,12 +269,12 @@ def _dask(client: object, task: Task, tasks: Tasks) -> Iterator[int]:
         except ValueError:
             cluster = None
     if cluster is None:
-        yield from map(_number, dask.compute(*calls))
+        yield from map(_result_of, dask.compute(*calls))
         return
     yield from _on_cluster(cluster, calls, [job[0] for job, _ in tasks])
 
 
-def _on_cluster(client: Any, calls: list[object], numbers: list[int]) -> Iterator[int]:
+def _on_cluster(client: Any, calls: list[object], numbers: list[int]) -> Results:
     """Tasks on a Dask cluster. It suspects all tasks of a lost worker, and reruns each alone."""
     futures = client.compute(calls, retries=ATTEMPTS - 1)
     which = {future.key: i for i, future in enumerate(futures)}
@@ -277,14 +286,14 @@ def _on_cluster(client: Any, calls: list[object], numbers: list[int]) -> Iterato
             if isinstance(result[1], LostWorkerError) and len(futures) > 1:
                 suspects.append(i)
                 continue
-            yield _number(result)
+            yield _result_of(result)
         for i in suspects:
             yield from _on_cluster(client, calls[i : i + 1], numbers[i : i + 1])
     finally:
         client.cancel(futures)
 
 
-def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
+def _ray(task: Task, tasks: Tasks) -> Results:
     import ray
 
     remote = ray.remote(max_retries=ATTEMPTS - 1)(_guard)
@@ -292,7 +301,7 @@ def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
     try:
         while calls:
             [first], _ = ray.wait(list(calls))
-            yield _number(_result(calls.pop(first), functools.partial(ray.get, first)))
+            yield _result_of(_result(calls.pop(first), functools.partial(ray.get, first)))
     finally:
         for ref in calls:
             ray.cancel(ref)
@@ -305,5 +314,5 @@ def _result(number: int, get: Callable[[], Found]) -> Found:
     except Exception as error:
         if type(error).__name__ in ("KilledWorker", "WorkerCrashedError"):
             times = getattr(error, "allowed_failures", ATTEMPTS - 1) + 1
-            return number, LostWorkerError(f"its worker ended, {times} times"), ""
-        return number, error, ""
+            return number, LostWorkerError(f"its worker ended, {times} times"), "", None
+        return number, error, "", None
