@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import check_key
+from varlen.data.manifest import find_rows, save_manifest
 from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.memory import Array, Source
 from varlen.data.views import Views
-from varlen.errors import file_error, instance_error, naming, value_error
+from varlen.errors import file_error, instance_error, value_error
 from varlen.io import open_shards
-from varlen.io.row_ids import RowIds
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -121,16 +121,51 @@ class JoinMethods(Views):
                     argument, "these rows have no ids", "name a key of dim 0: join(other, on=...)"
                 )
         name, other_name = (on or part._source.row_ids or "" for part in (self, other))
-        ids, other_ids = self._row_values(name), other._row_values(other_name)
-        if (ids.dtype.kind in "UTO") != (other_ids.dtype.kind in "UTO"):
-            kinds = ["text" if part.dtype.kind in "UTO" else "numbers" for part in (other_ids, ids)]
-            raise value_error("on", f"the ids of the other are {kinds[0]}, here {kinds[1]}")
-        with naming("other"):
-            index = other._source_rows(RowIds([other_ids]).rows_of(ids))
+        index = other._source_rows(find_rows(self, name, other, other_name))
         source = other._source
         if len(index) != len(source) or not np.array_equal(index, np.arange(len(index))):
-            source = TakenSource(source, index)
+            source = TakenSource(source, index, (name, other_name))
         return self._align(source, "other", {other_name} if name == other_name else set())
+
+    def save_manifest(self, path: str | os.PathLike[str]) -> int:
+        """Keep in a manifest which files this dataset is made of, for `varlen.open`.
+
+        A manifest is a small JSON file in a folder above the files, with paths relative to it. Each call adds
+        a version, which lists the files with their rows, sizes and headers; `varlen.open(path, version=)`
+        opens it again, also after rows were added to the folders.
+
+        Parameters
+        ----------
+        path
+            The manifest, with a name that ends in ".json". It is made if it is missing.
+
+        Returns
+        -------
+        int
+            The number of the version, from 1. It is the last one if the files are the same.
+
+        Raises
+        ------
+        ValueError
+            Rows or keys are in memory, behind a URL or outside the manifest's folder; this is a view; or the
+            file is something else.
+        BlockingIOError
+            Another writer is at work in the folder.
+
+        Examples
+        --------
+        >>> import os, tempfile, varlen as vl
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> for name in ("code", "score"):
+        ...     path = os.path.join(folder.name, f"{name}.nrt")
+        ...     vl.JointNestedRaggedTensorDict({name: [[1, 2], [3]]}).save(path)
+        >>> ds = vl.open(os.path.join(folder.name, "code.nrt")).with_file(path)
+        >>> manifest = os.path.join(folder.name, "set.json")
+        >>> ds.save_manifest(manifest), vl.open(manifest).keys()
+        (1, ['code', 'score'])
+        >>> folder.cleanup()
+        """
+        return save_manifest(self, path)
 
     def _align(self, other: Source, argument: str, ids: Set[str | None]) -> Self:
         """The dataset with the keys of a source of the same rows; both may have the keys of `ids`."""

@@ -23,6 +23,12 @@ _ROWS_AT_ONCE = 4096
 def reload_shards(old: ShardSet) -> ShardSet:
     """The set that its path gives now. Its first rows are those of `old`, or an error says what differs."""
     new = open_again(old)
+    compare_sets(old, new)
+    return new
+
+
+def compare_sets(old: ShardSet, new: ShardSet) -> None:
+    """Refuse a set whose first rows are not those of another."""
     _check_keys(old, new)
     if len(new) < len(old):
         raise file_error(
@@ -31,7 +37,6 @@ def reload_shards(old: ShardSet) -> ShardSet:
     for shard in np.flatnonzero(old.counts).tolist():
         if not _is_same(old, new, shard):
             _compare(old, new, shard)
-    return new
 
 
 def open_again(old: ShardSet) -> ShardSet:

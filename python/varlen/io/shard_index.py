@@ -34,11 +34,12 @@ class Shard(NamedTuple):
     size: int | None = None
     fields: Mapping[str, Field] | None = None  # one object for all shards of an index
     checksum: str | None = None  # of its header
+    has_index: bool = True  # where its rows are known: by the index of its folder, not by a manifest
 
     @property
     def is_listed(self) -> bool:
         """Whether an index lists it."""
-        return self.rows is not None
+        return self.rows is not None and self.has_index
 
 
 def find_shards(

@@ -30,8 +30,9 @@ class TakenSource:
     mmap = False
     opens_together = True
 
-    def __init__(self, source: Source, index: Ints) -> None:
+    def __init__(self, source: Source, index: Ints, on: tuple[str, str] | None = None) -> None:
         self._source, self._index = source, index
+        self.on = on  # the keys of ids by which the rows were found: those of the rows, and of the source
         self.counts: Ints = np.array([len(index)], np.int64)
         self.offsets: Ints = np.array([0, len(index)], np.int64)
         self.row_ids = source.row_ids
@@ -99,20 +100,24 @@ class TakenSource:
         self._source.guard()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TakenSource, (self._source, self._index)
+        return TakenSource, (self._source, self._index, self.on)
 
 
 class AlignedSource:
     """Sources with the same rows and levels, and other keys.
 
     A shard here is a range of rows that lies in one shard of each source, so that its keys are views. Levels
-    are compared before a shard is first used, or all at once by `check`.
+    are compared before a shard is first used, or all at once by `check`. `keys` are those that it shows, by
+    default all; `manifest` is the path and the version that was asked for.
     """
 
-    def __init__(self, parts: Sequence[Source]) -> None:
+    def __init__(
+        self, parts: Sequence[Source], keys: Keys = None, manifest: tuple[str, int | None] | None = None
+    ) -> None:
         self._parts: list[Source] = []  # none of them aligned itself
         for part in parts:
             self._parts += part._parts if isinstance(part, AlignedSource) else [part]
+        self._wants, self.manifest = keys, manifest
         self.mmap = all(part.mmap for part in self._parts)
         self.waits = any(getattr(part, "waits", False) for part in self._parts)
         edges = np.unique(np.concatenate([np.zeros(1, np.int64), *(part.offsets for part in self._parts)]))
@@ -132,7 +137,8 @@ class AlignedSource:
         self._owners: dict[str, int] = {}
         for i, part in enumerate(self._parts):
             for name in part.fields:
-                self._owners.setdefault(name, i)
+                if keys is None or name in keys:
+                    self._owners.setdefault(name, i)
         self.row_ids = next((part.row_ids for part in self._parts if part.row_ids is not None), None)
 
     def __len__(self) -> int:
@@ -169,15 +175,16 @@ class AlignedSource:
     def joint(self, shard: int, keys: Keys = None) -> _core.Joint:
         """The rows of one shard, with its own dtypes; of `keys` the bytes are read."""
         self._compare(shard)
+        users = [i for i in range(len(self._parts)) if i == 0 or i in self._owners.values()]
         joints = [
-            part.joint(int(self._homes[i][0][shard]), None if keys is None else self._own(i, keys))
-            for i, part in enumerate(self._parts)
+            self._parts[i].joint(int(self._homes[i][0][shard]), None if keys is None else self._own(i, keys))
+            for i in users
         ]
         entry = self._joints.get(shard)
         if entry is not None and all(a is b for a, b in zip(entry[0], joints, strict=True)):
             return entry[1]
         parts = []
-        for i, joint in enumerate(joints):
+        for i, joint in zip(users, joints, strict=True):
             own = self._own(i, None)
             part = joint if len(own) == len(joint.names) else joint.select(own)
             parts.append(self._cut(i, part, shard))
@@ -241,7 +248,7 @@ class AlignedSource:
             self._compare(shard)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AlignedSource, (self._parts,)
+        return AlignedSource, (self._parts, self._wants, self.manifest)
 
     def _own(self, i: int, keys: Keys) -> list[str]:
         """The keys of a source, or those that are asked for."""

@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from varlen.arguments import as_bool, one_of
 from varlen.data.dataset import Dataset
+from varlen.data.manifest import is_manifest, open_manifest
+from varlen.errors import value_error
 from varlen.io import open_shards
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     verify: Literal["never", "read", "open"] = "never",
     on_bad_shard: Literal["error", "skip"] = "error",
+    version: int | None = None,
 ) -> Dataset:
     """Open files of nested rows as one dataset. Only their headers are read.
 
@@ -34,7 +38,7 @@ def open(
         an index. If shards store a key in different numeric dtypes, the key gets a dtype that holds them all.
         Each may be an HTTP URL, or a URL of a file system that fsspec knows, such as "s3://". A folder behind
         HTTP needs its index. Behind URLs only the ranges that a batch needs are read; `epoch` with `prefetch`
-        reads them ahead.
+        reads them ahead. Or a manifest, as `Dataset.save_manifest` writes it.
     mmap
         False for network file systems: nothing is mapped, and every read copies the bytes it needs.
     keys
@@ -54,6 +58,9 @@ def open(
     on_bad_shard
         "error", or "skip" with `verify="open"`: a shard that is gone, damaged or changed is left out. The
         `account` counts its rows, and `source.bad_shards` names it.
+    version
+        Of a manifest: the number of a version, from 1; the last one by default. Files that are gone, or have
+        another size or header than they had, are refused.
 
     Returns
     -------
@@ -87,6 +94,17 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
+    if is_manifest(path):
+        for name, option in (("cache", cache), ("storage_options", storage_options)):
+            if option is not None:
+                raise value_error(name, f"{path} is no URL; only files behind URLs have one")
+        one_of(verify, "verify", ("never", "read", "open"))
+        one_of(on_bad_shard, "on_bad_shard", ("error", "skip"))
+        if on_bad_shard == "skip":
+            raise value_error("on_bad_shard", "a manifest opens whole: its parts have the same rows")
+        return Dataset(open_manifest(path, version, mmap=as_bool(mmap, "mmap"), keys=keys, verify=verify))
+    if version is not None:
+        raise value_error("version", f"{path} is no manifest; only manifests have versions")
     shards = open_shards(
         path, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options,
         verify=verify, on_bad_shard=on_bad_shard,

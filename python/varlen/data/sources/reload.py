@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from varlen.data.manifest import reload_manifest
 from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
@@ -31,7 +32,9 @@ def reload_source(source: Source) -> Source:
         if len(inner) != len(source._source):
             reason = f"a dataset that was joined has {len(inner) - len(source._source)} new rows"
             raise value_error("reload", reason, "reload both, and join them again")
-        return TakenSource(inner, source._index)
+        return TakenSource(inner, source._index, source.on)
+    if isinstance(source, AlignedSource) and source.manifest is not None:
+        return reload_manifest(source)
     if isinstance(source, AlignedSource):
         parts = [reload_source(part) for part in source._parts]
         for part in parts[1:]:

@@ -1,0 +1,266 @@
+"""Manifests: each version is opened again as it was, and files that are not what they were are named."""
+
+import contextlib
+import json
+import os
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+import varlen as vl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from varlen import io
+
+BASE = {"id": [7, 3, 9, 5, 1], "code": [[1, 2], [], [3], [4, 5, 6], [7]]}
+SCORE = {"score": [[0.5, 1], [], [2], [3, 4, 5], [6]]}
+AGE = {"id": [1, 9, 3, 7, 5, 8], "age": [10, 90, 30, 70, 50, 80]}
+ALL = {**BASE, **SCORE, "age": [70, 30, 90, 50, 10]}
+
+
+def folder(path, rows, size=2, append=False, **options):
+    with io.ShardWriter(path, size, durable=False, append=append, **options) as writer:
+        writer.append(rows)
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder(tmp_path / "base", BASE)
+    folder(tmp_path / "score", SCORE, 3)
+    vl.JointNestedRaggedTensorDict(AGE).save(tmp_path / "age.nrt")
+    return tmp_path
+
+
+def make(root):
+    ds = vl.open(root / "base").with_file(root / "score")
+    return ds.join(vl.open(root / "age.nrt"), on="id")
+
+
+def keep(root):
+    return make(root).save_manifest(root / "set.json")
+
+
+def edit(root, change):
+    table = json.loads((root / "set.json").read_text())
+    change(table)
+    (root / "set.json").write_text(json.dumps(table))
+
+
+@pytest.mark.parametrize("mmap", [True, False])
+def test_a_manifest_opens_as_what_was_kept(root, mmap):
+    assert keep(root) == 1
+    ds = vl.open(root / "set.json", mmap=mmap)
+    assert ds[:].to_list() == ALL
+    assert ds.keys() == list(ALL)
+    assert ds.batch([3, 0], keys=["age", "score"])["age"].tolist() == [50, 70]
+    assert pickle.loads(pickle.dumps(ds))[:].to_list() == ALL
+    assert vl.open(root / "set.json", keys=["score", "age"])[:].to_list() == {
+        n: ALL[n] for n in ("score", "age")
+    }
+    assert vl.open(root / "set.json", keys="age").batch([0])["age"].tolist() == [70]
+    ds.account.check()
+    assert sorted(os.listdir(root)) == ["age.nrt", "base", "score", "set.json"]
+
+
+def test_paths_are_relative_to_the_manifest(root, tmp_path_factory, monkeypatch):
+    (root / "sets").mkdir()
+    shutil.move(root / "base", root / "sets" / "base")
+    monkeypatch.chdir(root)
+    assert vl.open("sets/base").save_manifest("sets/one.json") == 1
+    other = tmp_path_factory.mktemp("other") / "moved"
+    shutil.move(root / "sets", other)
+    assert vl.open(other / "one.json")[:].to_list() == BASE
+    assert str(root) not in (other / "one.json").read_text()
+
+
+def test_versions_open_again(root):
+    keep(root)
+    state = (root / "set.json").read_bytes()
+    assert keep(root) == 1
+    assert (root / "set.json").read_bytes() == state
+    old = vl.open(root / "set.json")
+    more = {"id": [8], "code": [[8, 8]]}
+    folder(root / "base", more, append=True)
+    folder(root / "score", {"score": [[7.0, 8.0]]}, append=True)
+    assert keep(root) == 2
+    grown = {name: [*ALL[name], rows] for name, rows in zip(ALL, (8, [8, 8], [7.0, 8.0], 80), strict=True)}
+    assert vl.open(root / "set.json")[:].to_list() == grown
+    assert vl.open(root / "set.json", version=2)[:].to_list() == grown
+    first = vl.open(root / "set.json", version=1)
+    assert first[:].to_list() == ALL
+    first.account.check()
+    assert first.account.rows.result.values == 5
+    again = old.reload()
+    assert again.new_rows == range(5, 6)
+    assert again[:].to_list() == grown
+    assert first.reload().new_rows == range(5, 5)
+    for version in (0, 3):
+        with pytest.raises(ValueError, match="version: expected"):
+            vl.open(root / "set.json", version=version)
+
+
+def test_a_new_key_is_a_new_version(root):
+    vl.open(root / "base").save_manifest(root / "set.json")
+    first = vl.open(root / "set.json")
+    assert keep(root) == 2
+    with pytest.raises(ValueError, match="the last version has 3 parts, but there were 1"):
+        first.reload()
+    assert vl.open(root / "set.json", version=1).keys() == ["id", "code"]
+    assert vl.open(root / "set.json", keys=["score"]).save_manifest(root / "part.json") == 1
+    assert vl.open(root / "part.json")[:].to_list() == SCORE
+
+
+def test_files_that_are_gone_or_changed_are_named(root):
+    keep(root)
+    age = (root / "age.nrt").read_bytes()
+    (root / "age.nrt").unlink()
+    with pytest.raises(io.FileFormatError, match=r"set\.json: version 1: age\.nrt: No such file"):
+        vl.open(root / "set.json")
+    (root / "age.nrt").write_bytes(age + b"\0")
+    with pytest.raises(
+        io.FileFormatError, match=r"version 1: age\.nrt has \d+ bytes, but had \d+; it was changed"
+    ):
+        vl.open(root / "set.json")
+    vl.JointNestedRaggedTensorDict({"id": AGE["id"], "agf": AGE["age"]}).save(root / "age.nrt")
+    assert (root / "age.nrt").stat().st_size == len(age)
+    with pytest.raises(io.FileFormatError, match=r"version 1: age\.nrt has another header"):
+        vl.open(root / "set.json")
+    (root / "age.nrt").write_bytes(age)
+    assert len(vl.open(root / "set.json")) == 5
+    vl.JointNestedRaggedTensorDict({"id": [1, 9, 3, 7, 6, 8], "age": AGE["age"]}).save(root / "age.nrt")
+    with pytest.raises(io.FileFormatError, match=r"set\.json, .*other: 5 at position 3 is no row's id"):
+        vl.open(root / "set.json")
+
+
+def test_levels_that_changed_are_found_when_they_are_read(root):
+    keep(root)
+    path = root / "score" / "part-00000.nrt"
+    raw = path.read_bytes()
+    at = raw.rindex(np.array([2, 2, 3]).tobytes())
+    path.write_bytes(raw[:at] + np.array([1, 2, 3]).tobytes() + raw[at + 24 :])
+    ds = vl.open(root / "set.json")
+    with pytest.raises(ValueError, match="row 0 has a sequence of 1 in 'score', but of 2 in 'code'"):
+        ds.batch([0])
+
+
+def test_checksums_are_compared(tmp_path):
+    folder(tmp_path / "a", BASE, checksums=True)
+    vl.open(tmp_path / "a").save_manifest(tmp_path / "set.json")
+    assert len(vl.open(tmp_path / "set.json", verify="open")) == 5
+    path = tmp_path / "a" / "part-00001.nrt"
+    raw = bytearray(path.read_bytes())
+    raw[-1] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(io.ChecksumError, match="part-00001"):
+        vl.open(tmp_path / "set.json", verify="open")
+    ds = vl.open(tmp_path / "set.json", verify="read")
+    assert pickle.loads(pickle.dumps(ds)).batch([0])["id"].tolist() == [7]
+    with pytest.raises(io.ChecksumError, match="part-00001"):
+        ds.batch([3])
+
+
+WRONG = [
+    (lambda t: t.update(format="other"), "not a manifest of a data set"),
+    (lambda t: t.update(version=2), "version 2; this varlen reads version 1"),
+    (lambda t: t.update(versions=[]), "has no list of versions"),
+    (lambda t: t["versions"].append(None), "version 2: has no number of rows"),
+    (lambda t: t["versions"][0].update(rows=-1), "version 1: has no number of rows"),
+    (lambda t: t["versions"][0].update(parts={}), "has no list of parts"),
+    (lambda t: t["versions"][0]["parts"].append(3), "part 3 has no list of keys"),
+    (lambda t: t["versions"][0]["parts"][0].update(keys=["id", "id"]), "part 0 has a key twice"),
+    (lambda t: t["versions"][0]["parts"][1].update(keys=["id"]), "part 1 has a key twice"),
+    (lambda t: t["versions"][0]["parts"][0].update(keys=["none"]), "'none'"),
+    (lambda t: t["versions"][0]["parts"][0].update(files=[]), "part 0 has no list of files"),
+    (lambda t: t["versions"][0]["parts"][2].update(on=["id"]), "part 2 is joined on"),
+    (
+        lambda t: t["versions"][0]["parts"][2].update(on=["none", "id"]),
+        "joined on 'none' and 'id', which are no keys",
+    ),
+    (lambda t: t["versions"][0].update(rows=6), "part 0 has 5 rows, the version 6"),
+    (lambda t: t["versions"][0]["parts"][0]["files"][0].update(rows=3), "part 0 has 6 rows, the version 5"),
+    (lambda t: t["versions"][0]["parts"][0]["files"][0].update(rows="2"), "has '2' rows"),
+    (lambda t: t["versions"][0]["parts"][0]["files"][0].update(size=None), "None bytes"),
+    (lambda t: t["versions"][0]["parts"][0]["files"][0].pop("header"), "has no digest of its header"),
+    (lambda t: t["versions"][0]["parts"][0]["files"][0].pop("path"), "a file of part 0 has no path"),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), WRONG)
+def test_a_wrong_manifest_says_what_is_wrong(root, change, text):
+    keep(root)
+    edit(root, change)
+    with pytest.raises((ValueError, KeyError), match=text):
+        vl.open(root / "set.json")
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "../a.nrt", "base/../../a", "", ".", "a\0b", "a\\b", "base//a"]
+)
+def test_files_lie_below_the_manifest(root, path):
+    keep(root)
+    edit(root, lambda t: t["versions"][0]["parts"][0]["files"][0].update(path=path))
+    with pytest.raises(io.FileFormatError, match="is not the path of a file below the manifest"):
+        vl.open(root / "set.json")
+
+
+def test_rows_of_two_files_cannot_be_swapped_in_silence(root):
+    keep(root)
+
+    def swap(table):
+        files = table["versions"][0]["parts"][0]["files"]
+        files[1]["rows"], files[2]["rows"] = files[2]["rows"], files[1]["rows"]
+
+    edit(root, swap)
+    with pytest.raises(io.FileFormatError, match="has 2 rows, its index says 1"):
+        vl.open(root / "set.json")[:]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_manifest_is_opened_or_refused(tmp_path_factory, data):
+    root = tmp_path_factory.mktemp("any")
+    folder(root / "base", BASE)
+    vl.open(root / "base").save_manifest(root / "set.json")
+    raw = bytearray((root / "set.json").read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    (root / "set.json").write_bytes(raw)
+    with contextlib.suppress(ValueError, KeyError, FileNotFoundError):
+        vl.open(root / "set.json")[:]
+
+
+def test_what_is_not_in_files_below_is_not_kept(root, tmp_path_factory):
+    ds = vl.open(root / "base")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    with pytest.raises(ValueError, match=r"path: .*part-00000\.nrt is not in the folder of the manifest"):
+        ds.save_manifest(elsewhere / "set.json")
+    for each in (ds.with_key("y", [1] * 5), ds.concat(ds.with_key("id", BASE["id"])), vl.Dataset(ds[:])):
+        with pytest.raises(ValueError, match="save_manifest: some rows or keys are in memory"):
+            each.save_manifest(root / "set.json")
+    with pytest.raises(ValueError, match="save_manifest: this is a view of some rows"):
+        ds.select([0]).save_manifest(root / "set.json")
+    for name in ("set.nrt", "index.json", "base"):
+        with pytest.raises(ValueError, match="path: expected the name of a manifest"):
+            ds.save_manifest(root / name)
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        ds.save_manifest(root / "none" / "set.json")
+    (root / "notes.json").write_text("{}")
+    with pytest.raises(io.FileFormatError, match="not a manifest of a data set"):
+        ds.save_manifest(root / "notes.json")
+    assert (root / "notes.json").read_text() == "{}"
+    assert not os.path.exists(root / "set.json")
+
+
+def test_options_that_do_not_go_together(root):
+    keep(root)
+    with pytest.raises(ValueError, match=r"version: .* is no manifest"):
+        vl.open(root / "base", version=1)
+    with pytest.raises(ValueError, match="cache: "):
+        vl.open(root / "set.json", cache=root)
+    with pytest.raises(ValueError, match="on_bad_shard: a manifest opens whole"):
+        vl.open(root / "set.json", verify="open", on_bad_shard="skip")
+    with pytest.raises(KeyError, match="'none' is no key of"):
+        vl.open(root / "set.json", keys=["none"])
+    with pytest.raises(FileNotFoundError):
+        vl.open(root / "other.json")
