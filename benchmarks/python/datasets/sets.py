@@ -234,6 +234,67 @@ def _(case: Case) -> None:
         return epoch
 
 
+@row(
+    "sets.join",
+    "epoch over codes in 64 shards and times in a file beside them, 12,800 sequences, padded batches of 64",
+)
+def _(case: Case) -> None:
+    data = _lists(case.size(12_800, 640), 64)
+    order = np.random.default_rng(1).permutation(len(data.offsets) - 1)
+    batches = [order[at : at + _BATCH] for at in range(0, len(order), _BATCH)]
+
+    def cut(array: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
+        return [array[data.offsets[i] : data.offsets[i + 1]] for i in rows]
+
+    case.reference = _pad(cut(data.codes, batches[-1]), cut(data.times, batches[-1]))
+    case.goal("<= 1.2 of one set", 1.2, lambda t: t.ratio("varlen", "varlen, one set"), "x one set")
+
+    @case.contender("varlen")
+    def _() -> Any:
+        import varlen
+
+        times = data.file.with_suffix(".times.nrt")
+        arrays = {"dim1/bounds": data.offsets[1:], "dim1/time": data.times}
+        varlen.io.save(times, arrays, durable=False)
+        joined = varlen.open(data.shards, keys=["code"]).with_file(times)
+        return lambda: _last(joined.epoch(batches=batches))
+
+    @case.contender("varlen, one set")
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(data.shards)
+        return lambda: _last(opened.epoch(batches=batches))
+
+    @case.contender("concatenate_datasets and a collate", needs="datasets")
+    def _() -> Any:
+        import datasets
+
+        rows = np.arange(len(order))
+        parts = [{"code": cut(data.codes, rows)}, {"time": cut(data.times, rows)}]
+        held = datasets.concatenate_datasets([datasets.Dataset.from_dict(part) for part in parts], axis=1)
+        held = held.with_format("numpy")
+
+        def epoch() -> Any:
+            for rows in batches:
+                some = held[rows.tolist()]
+                last = _pad(list(some["code"]), list(some["time"]))
+            return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
+
+        return epoch
+
+    @case.contender("memmaps by hand")
+    def _() -> Any:
+        codes, times = _memmaps(data)
+
+        def epoch() -> Any:
+            for rows in batches:
+                last = _pad(cut(codes, rows), cut(times, rows))
+            return last
+
+        return epoch
+
+
 @row("sets.filter", "filter of 1 M rows by length, from their bounds on")
 def _(case: Case) -> None:
     n = case.size(1_000_000, 1000)
