@@ -101,7 +101,7 @@ class JoinMethods(Views):
             The sequences of a row differ in their lengths: the message names the row, its keys and both
             numbers. Or there are no ids, or an id twice, or both have the same key.
         TypeError
-            `other` is not a Dataset.
+            `other` is not a Dataset, or `on` is not a name.
 
         Examples
         --------

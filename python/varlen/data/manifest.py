@@ -35,12 +35,28 @@ __all__: list[str] = []
 
 _FORMAT = "varlen-set"
 _MOST_BYTES = 100_000_000
+_BYTES_TO_LOOK_AT = 4096
 
 
 def is_manifest(path: object) -> bool:
+    """Whether a path is a file that says that it is a manifest.
+
+    >>> is_manifest("visits/index.json"), is_manifest("a.nrt")
+    (False, False)
+    """
+    if not has_name(path):
+        return False
+    try:
+        with open(cast("str", path), "rb") as file:
+            return f'"{_FORMAT}"'.encode() in file.read(_BYTES_TO_LOOK_AT)
+    except (OSError, ValueError):
+        return False  # whoever opens it says what is wrong
+
+
+def has_name(path: object) -> bool:
     """Whether a path has the name of a manifest.
 
-    >>> is_manifest("set.json"), is_manifest("visits/index.json"), is_manifest("a.nrt")
+    >>> has_name("set.json"), has_name("visits/index.json"), has_name("a.nrt")
     (True, False, False)
     """
     if not isinstance(path, (str, os.PathLike)) or is_url(path):
@@ -62,7 +78,7 @@ def find_rows(ids: Views, name: str, other: Views, other_name: str) -> Ints:
 def save_manifest(dataset: Rows, path: object) -> int:
     """Add the files of a dataset to a manifest as its next version, unless they are the last; the version."""
     name = os.path.abspath(as_path(path))
-    if not is_manifest(name):
+    if not has_name(name):
         raise value_error("path", f"expected the name of a manifest, such as set.json, got {name}")
     if dataset._index is not None:
         raise _save_error("this is a view of some rows", "keep the dataset of all")

@@ -245,6 +245,9 @@ def test_what_does_not_fit_is_refused(base, tmp_path):
         base.join(other)
     with pytest.raises(KeyError, match="'age' is no key of these rows"):
         base.join(other, on="age")
+    for on in ([1], np.array(["id"]), 3):
+        with pytest.raises(TypeError, match="on: keys are strings"):
+            base.join(other, on=on)
     with pytest.raises(TypeError, match="other: expected a Dataset, got dict"):
         base.join({"id": [7]}, on="id")
 

@@ -161,7 +161,7 @@ def test_checksums_are_compared(tmp_path):
 
 
 WRONG = [
-    (lambda t: t.update(format="other"), "not a manifest of a data set"),
+    (lambda t: t.update(format="other"), "is JSON"),
     (lambda t: t.update(version=2), "version 2; this varlen reads version 1"),
     (lambda t: t.update(versions=[]), "has no list of versions"),
     (lambda t: t["versions"].append(None), "version 2: has no number of rows"),
@@ -262,5 +262,9 @@ def test_options_that_do_not_go_together(root):
         vl.open(root / "set.json", verify="open", on_bad_shard="skip")
     with pytest.raises(KeyError, match="'none' is no key of"):
         vl.open(root / "set.json", keys=["none"])
-    with pytest.raises(FileNotFoundError):
-        vl.open(root / "other.json")
+    for how in ({}, {"version": 1}):
+        with pytest.raises(FileNotFoundError):
+            vl.open(root / "other.json", **how)
+    (root / "other.json").write_text("[1]")
+    with pytest.raises(io.FileFormatError, match="not a manifest of a data set"):
+        vl.open(root / "other.json", version=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from varlen.arguments import as_bool, one_of
 from varlen.data.dataset import Dataset
-from varlen.data.manifest import is_manifest, open_manifest
+from varlen.data.manifest import has_name, is_manifest, open_manifest
 from varlen.errors import value_error
 from varlen.io import open_shards
 
@@ -94,7 +94,7 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    if is_manifest(path):
+    if is_manifest(path) or (version is not None and has_name(path)):
         for name, option in (("cache", cache), ("storage_options", storage_options)):
             if option is not None:
                 raise value_error(name, f"{path} is no URL; only files behind URLs have one")
