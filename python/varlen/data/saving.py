@@ -193,11 +193,13 @@ def _single_values(result: Any, flat: Mapping[str, Any], row: int, row_dims: dic
         return result
     values = {}
     for name, value in result.items():
-        shape = getattr(value, "shape", None)
         own = flat.get(name)
-        if own is None and isinstance(value, np.ndarray):
+        if own is None and type(value) is np.ndarray and value.shape[:1] == (1,):
             own = next((column for column in flat.values() if np.may_share_memory(column, value)), None)
-        if own is None or not isinstance(shape, tuple) or len(shape) != own.ndim:
+        if own is None:
+            continue
+        shape = getattr(value, "shape", None)
+        if not isinstance(shape, tuple) or len(shape) != own.ndim:
             continue
         if shape[0] != 1:
             what = f"row {row}: {name!r} has one value a row, got an array of {shape[0]}"
