@@ -139,6 +139,7 @@ class Views(Batching):
         """
         if function is None and min_len is None and max_len is None:
             raise error_of(TypeError, "", "pass a function, a mask, min_len or max_len", context="filter")
+        how = _engine_options(engine, workers, rows_per_shard, progress)
         if path is not None:
             if function is not None and not callable(function):
                 function = self._mask(function)
@@ -146,13 +147,12 @@ class Views(Batching):
                 None if one is None else as_int(one, name)
                 for one, name in ((min_len, "min_len"), (max_len, "max_len"))
             ]
-            how = _engine_options(engine, workers, rows_per_shard, progress)
             return self._with_source(
                 run_step(self, FilterStep(self, function, *lens), path, stable_options(self), *how)
             )
         for name, is_usual in (
             ("engine", engine is None),
-            ("workers", workers == 1),
+            ("workers", how[1] == 1),
             ("rows_per_shard", rows_per_shard is None),
         ):
             if not is_usual:
@@ -405,7 +405,7 @@ class Views(Batching):
         if not callable(function):
             raise instance_error("function", "a function", function)
         how = _engine_options(engine, workers, rows_per_shard, progress)
-        if (rows_per_shard, engine, workers) != (None, None, 1):
+        if engine is not None or rows_per_shard is not None or how[1] > 1:
             return self._with_source(
                 run_step(self, MapStep(self, function, is_batched, size), path, {}, *how)
             )

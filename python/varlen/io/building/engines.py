@@ -78,7 +78,7 @@ def engine_of(engine: object, partitions: object, workers: int) -> Iterator[Call
     if engine is None:
         kind = _library(partitions) or ("processes" if workers > 1 else "loop")
     else:
-        kind = "processes" if engine == "processes" else _library(engine)
+        kind = "processes" if isinstance(engine, str) and engine == "processes" else _library(engine)
         if kind is None:
             raise value_error(
                 "engine", f"expected 'processes', 'dask', 'ray' or a Dask Client, got {engine!r}"
