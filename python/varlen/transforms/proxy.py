@@ -8,6 +8,8 @@ Detour: the function runs another way, so an answer is never another one than th
 
 from __future__ import annotations
 
+import dis
+import functools
 import operator
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -28,6 +30,10 @@ Function = Callable[..., Any]
 
 _NUMBERS = (bool, int, float, complex)
 _LARGEST = 2**53
+
+# Names in a function that asks for a class; torch's core asks too, in the name of one that does not.
+_ASKS = {"isinstance", "_abc_instancecheck", "__class__"}
+_MATCH = dis.opmap.get("MATCH_CLASS")
 
 #: What functions of NumPy and torch do with proxies; `proxy_functions` fills it.
 DISPATCH: dict[str, Function] = {}
@@ -51,10 +57,28 @@ class Run:
         self.reason = self.reason or reason
         raise Detour(reason)
 
+    def keep(self, error: Exception) -> None:
+        """Keep an error of all sequences, which the function may catch while a sequence alone has none."""
+        self.reason = self.reason or f"what raises {type(error).__name__} for all at once"
+
     def wrap(self, content: Any, is_weak: bool = False) -> Any:
         """What stands for each sequence: content is a Ragged, or an array with a row for each."""
         kind = Proxy if tracing.is_tracing() else TensorProxy if self.is_torch else ArrayProxy
         return kind(self, content, is_weak)
+
+
+def door(call: Function) -> Function:
+    """A method of a proxy: errors are kept, so that a function that catches them runs another way."""
+
+    @functools.wraps(call)
+    def run(self: Proxy, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(self, *args, **kwargs)
+        except Exception as error:
+            self.run.keep(error)
+            raise
+
+    return run
 
 
 def proxies_in(x: Any) -> Iterable[Proxy]:
@@ -198,6 +222,7 @@ def item(x: Proxy, key: Any) -> Any:
         keys = (backend_of(_rows(content)).like(np.array(key, np.int64), _rows(content)),)
     for one in keys:
         _check_key(run, one)
+    _check_order(run, keys)
     front = (slice(None), *keys)
     if not isinstance(content, RaggedBase):
         if x.ndim == 0:
@@ -223,6 +248,13 @@ def _check_key(run: Run, key: Any) -> None:
         check_step(key)
     elif isinstance(key, (bool, np.bool_, RaggedBase, Proxy, list)):
         run.leave(f"an index of {type(key).__name__}")
+
+
+def _check_order(run: Run, keys: tuple[Any, ...]) -> None:
+    """Leave where an array and an int stand apart, whose axis NumPy would put before all others."""
+    places = [k for k, key in enumerate(keys) if not (isinstance(key, slice) or key is None or key is ...)]
+    if any(is_array(key) for key in keys) and places[-1] - places[0] >= len(places):
+        run.leave("an array and an int as indices that stand apart")
 
 
 def _by_proxy(run: Run, x: Proxy, key: Proxy) -> Any:
@@ -280,9 +312,11 @@ def _binary(op: Function, a: Any, b: Any) -> Any:
 def _operators(name: str) -> tuple[Function, Function, Function]:
     op = getattr(operator, name)
 
+    @door
     def forward(self: Proxy, other: Any) -> Any:
         return _binary(op, self, other)
 
+    @door
     def reflect(self: Proxy, other: Any) -> Any:
         return _binary(op, other, self)
 
@@ -295,6 +329,7 @@ def _operators(name: str) -> tuple[Function, Function, Function]:
 def _unary(name: str) -> Function:
     op = getattr(operator, name)
 
+    @door
     def run(self: Proxy) -> Any:
         if self.is_weak:
             self.run.leave(f"{name} of a length")
@@ -314,7 +349,6 @@ class Proxy:
     """What a function gets instead of one sequence, while it runs for all of them."""
 
     __slots__ = ("content", "is_weak", "run")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, run: Run, content: Any, is_weak: bool = False) -> None:
         self.run, self.content, self.is_weak = run, content, is_weak
@@ -384,6 +418,7 @@ class Proxy:
         """The number of axes, as torch calls it."""
         return self.ndim
 
+    @door
     def __getitem__(self, key: Any) -> Any:
         return item(self, key)
 
@@ -397,9 +432,11 @@ class Proxy:
             raise AttributeError(name)
         self.run.leave(f"x.{name}")
 
+    @door
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return DISPATCH["ufunc"](self.run, ufunc, method, inputs, kwargs)
 
+    @door
     def __array_function__(self, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
         return DISPATCH["numpy"](self.run, func, args, kwargs)
 
@@ -407,7 +444,11 @@ class Proxy:
     def __torch_function__(cls, func: Function, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         options = kwargs or {}
         run = next(iter(proxies_in((*args, *options.values())))).run
-        return DISPATCH["torch"](run, func, args, options)
+        try:
+            return DISPATCH["torch"](run, func, args, options)
+        except Exception as error:
+            run.keep(error)
+            raise
 
     __lt__, __gt__ = _operators("lt")[0], _operators("gt")[0]
     __le__, __ge__ = _operators("le")[0], _operators("ge")[0]
@@ -426,9 +467,11 @@ class Proxy:
     __xor__, __rxor__, __ixor__ = _operators("xor")
     __neg__, __pos__, __abs__, __invert__ = map(_unary, ("neg", "pos", "abs", "invert"))
 
+    @door
     def __matmul__(self, other: Any) -> Any:
         return product(self.run, self, other)
 
+    @door
     def __rmatmul__(self, other: Any) -> Any:
         return product(self.run, other, self)
 
@@ -440,13 +483,31 @@ class Proxy:
     __setitem__ = _refusal("a write, x[key] = value")
     __imatmul__ = _refusal("matmul in place")
     __divmod__ = __rdivmod__ = _refusal("divmod")
+    __round__ = __trunc__ = __floor__ = __ceil__ = _refusal("a rounded number of Python")
+    __repr__ = __str__ = __format__ = _refusal("text, as print and str make it")
+    __hash__ = _refusal("a hash, as sets and keys need it")
+    __copy__ = __deepcopy__ = __reduce_ex__ = _refusal("copy.copy")
+    __delitem__ = _refusal("del x[key]")
+
+
+def _class_for(x: Proxy, kind: type) -> type:
+    """What a proxy passes for; a function that asks would get another answer than of a sequence alone."""
+    frame = sys._getframe(2)
+    code = frame.f_code
+    is_asked = not _ASKS.isdisjoint(code.co_names) or code.co_code[frame.f_lasti] == _MATCH
+    if is_asked and not frame.f_globals["__name__"].startswith("varlen."):
+        x.run.leave("isinstance")
+    return kind
 
 
 class ArrayProxy(Proxy):
-    """The proxy of an array, which passes for one."""
+    """The proxy of an array, which passes for one; a number may be an int or a scalar of NumPy."""
 
     __slots__ = ()
-    __class__ = np.ndarray  # type: ignore[assignment]
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray if self.ndim and not self.is_weak else _class_for(self, ArrayProxy)
 
 
 class TensorProxy(Proxy):
@@ -456,10 +517,7 @@ class TensorProxy(Proxy):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        frame = sys._getframe(1)
-        if "isinstance" in frame.f_code.co_names and not frame.f_globals["__name__"].startswith("varlen."):
-            self.run.leave("isinstance")
-        return TensorProxy
+        return _class_for(self, TensorProxy)
 
 
 def product(run: Run, a: Any, b: Any) -> Any:

@@ -22,6 +22,7 @@ from varlen.transforms.proxy import (
     Proxy,
     Run,
     as_sequence,
+    door,
     each_number,
     for_each,
     product,
@@ -170,6 +171,7 @@ def _reduce(run: Run, func: Function, arguments: dict[str, Any]) -> Any:
     if arguments.get("overwrite_input") is False:
         del arguments["overwrite_input"]
     _no_others(run, f"np.{name}", arguments, *names)
+    _check_ddof(run, name, arguments)
     axes = _axes(run, name, x, axis)
     if not axes or (name.startswith(("arg", "nanarg")) and len(axes) > 1):
         run.leave(f"np.{name} along axis {axis}")
@@ -335,6 +337,7 @@ _METHODS_OF_TENSORS = {
 
 
 def _method(name: str) -> Function:
+    @door
     def call(self: Proxy, *args: Any, **kwargs: Any) -> Any:
         run = self.run
         if run.is_torch:
@@ -353,6 +356,7 @@ def _method(name: str) -> Function:
     return call
 
 
+@door
 def _astype(self: Proxy, dtype: Any) -> Any:
     """The numbers in a dtype, as arrays have it."""
     if self.run.is_torch or self.is_weak:
@@ -360,6 +364,7 @@ def _astype(self: Proxy, dtype: Any) -> Any:
     return each_number(self.run, lambda values: values.astype(dtype), (self,), {})
 
 
+@door
 def _reshape(self: Proxy, *shape: Any) -> Any:
     """The numbers in a shape, where no axis is that of a sequence."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
@@ -394,6 +399,12 @@ _PARAMETERS = {
     "normalize": "input p dim eps",
     "glu": "input dim",
 }
+# The place of `inplace` among the arguments.
+_INPLACE = {
+    "relu": 1, "relu6": 1, "leaky_relu": 2, "elu": 2, "celu": 2, "selu": 1, "silu": 1, "mish": 1,
+    "hardtanh": 3, "hardsigmoid": 1, "hardswish": 1, "threshold": 3, "rrelu": 4, "dropout": 3,
+    "alpha_dropout": 3,
+}  # fmt: skip
 _ALIASES = {"axis": "dim", "ord": "p", "x": "input", "A": "input", "self": "input"}
 
 
@@ -403,6 +414,8 @@ def by_torch(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any
     name = full.strip("_")
     if not run.is_torch or kwargs.get("out") is not None or (full.endswith("_") and not full.endswith("__")):
         run.leave(f"torch.{full}")
+    if kwargs.get("inplace") or (name in _INPLACE and any(args[_INPLACE[name] :][:1])):
+        run.leave(f"torch.{full} in place")
     if name in _REDUCTIONS and not (name in ("max", "min") and _is_pair(args, kwargs)):
         return _reduce_tensor(run, func, name, args, kwargs)
     if name in _SCANS:
@@ -455,6 +468,8 @@ def _reduce_tensor(run: Run, func: Function, name: str, args: Any, kwargs: dict[
     _no_others(run, f"torch.{name}", arguments, "dtype", "unbiased", "correction")
     axes = _axes(run, name, x, dim)
     is_float = x.dtype.is_floating_point or x.dtype.is_complex
+    _check_dtype(run, name, x)
+    _check_ddof(run, name, arguments)
     if not axes or (name in ("mean", "std", "var", "logsumexp") and not is_float):
         run.leave(f"torch.{name} along dim {dim}, of {x.dtype}")
     if len(axes) > 1 and name in ("prod", "argmax", "argmin"):
@@ -493,10 +508,27 @@ def _reduce_tensor(run: Run, func: Function, name: str, args: Any, kwargs: dict[
     return (torch.return_types.max if name == "max" else torch.return_types.min)(results)
 
 
+def _check_dtype(run: Run, name: str, x: Proxy) -> None:
+    """Leave where torch has its own rule for a dtype: sums of uint8 are int64, and bools have no argmax."""
+    kind = str(x.dtype)
+    if kind == "torch.uint8" and name in ("sum", "prod", "any", "all", "cumsum", "cumprod"):
+        run.leave(f"torch.{name} of uint8")
+    if kind == "torch.bool" and name in ("argmax", "argmin"):
+        run.leave(f"torch.{name} of bools")
+
+
+def _check_ddof(run: Run, name: str, arguments: dict[str, Any]) -> None:
+    """Leave where a variance of fewer rows than degrees of freedom is infinite, as a division by 0 is."""
+    ddof = arguments.get("ddof", arguments.get("correction", 0))
+    if name in ("var", "std") and not (type(ddof) is int and ddof <= 1):
+        run.leave(f"{name} with {ddof} degrees of freedom")
+
+
 def _scan_tensor(run: Run, func: Function, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     arguments = given_to("torch", name, args, {key: x for key, x in kwargs.items() if key != "_stacklevel"})
     x = _subject(run, arguments.pop("input"))
     _no_others(run, f"torch.{name}", arguments, "dim", "dtype")
+    _check_dtype(run, name, x)
     if "dim" not in arguments:
         run.leave(f"torch.{name} without dim")
     if name.endswith("softmax") and not x.dtype.is_floating_point:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from varlen.transforms.proxy import Detour, Proxy, Run, for_each
 
 Function = Callable[..., Any]
 RESULTS = ("sequence", "row")
+_FUNCTIONS = (FunctionType, functools.partial)
+_EMPTY_CELL = CellType()
 
 
 class LoopWarning(UserWarning):
@@ -92,7 +95,9 @@ def vmap(
     they are, and an error that it raises is raised. Without sequences, a function that does not run for all
     at once is called for one row of zeros, to learn what it gives. `x.shape[0]` is a length for each
     sequence, while `len(x)` is one int, for which `f` is called once for each length. The gradient of a
-    maximum that several rows share goes to the first of them.
+    maximum that several rows share goes to the first of them, and `np.argsort` keeps the order of equal
+    numbers, which NumPy does not promise. Where `f` meets an error for all sequences at once, or asks for a
+    class by `isinstance` or `type`, it is called once for each length, or for each sequence.
 
     Under `torch.compile`, a function that runs for all values at once is one graph for any number of
     sequences; others break the graph.
@@ -111,9 +116,11 @@ def vmap(
     if not callable(f):
         raise instance_error("f", "a function", f)
 
+    asks_type = _asks_type(f, set())
+
     @functools.wraps(f)
     def run_all(*args: Any, **kwargs: Any) -> Any:
-        units = _Units(args, in_axes, level, result)
+        units = _Units(args, in_axes, level, result, asks_type)
         if tracing.is_tracing():
             return _run_flat(f, units, kwargs)[1]
         return _run(f, units, kwargs)
@@ -124,7 +131,7 @@ def vmap(
 class _Units:
     """The arguments of a call: what each sequence gets, how many there are, and the levels above."""
 
-    def __init__(self, args: Sequence[Any], in_axes: Any, level: int, result: str) -> None:
+    def __init__(self, args: Sequence[Any], in_axes: Any, level: int, result: str, asks_type: bool) -> None:
         axes = _axes_of(in_axes, len(args))
         model = next((x for x, axis in zip(args, axes, strict=True) if axis == 0 and _is_ragged(x)), None)
         if model is None:
@@ -134,7 +141,7 @@ class _Units:
         self.level: Any = model._levels[place]
         self.is_innermost = place == len(model._levels) - 1
         self.count = tracing.count_of(self.level)
-        self.model, self.result = model, result
+        self.model, self.result, self.asks_type = model, result, asks_type
         self.is_shared = [
             axis is None or not hasattr(x, "ndim") or x.ndim == 0 for x, axis in zip(args, axes, strict=True)
         ]
@@ -188,6 +195,23 @@ def _as_tensor(x: Any, values: Any) -> Any:
     return torch.tensor(x, device=values.device)
 
 
+def _asks_type(f: Any, seen: set[Any]) -> bool:
+    """Whether a function, or one that it names, calls `type`, to which nothing else can pass for an array."""
+    code = getattr(f, "__code__", None)
+    if code is None or code in seen:
+        return isinstance(f, functools.partial) and _asks_type(f.func, seen)
+    seen.add(code)
+    codes = [code]
+    for one in codes:
+        codes.extend(inner for inner in one.co_consts if isinstance(inner, CodeType))
+    names = {name for one in codes for name in one.co_names}
+    if "type" in names:
+        return True
+    cells = [cell.cell_contents for cell in f.__closure__ or () if cell != _EMPTY_CELL]
+    named = [f.__globals__[name] for name in names if name in f.__globals__]
+    return any(_asks_type(x, seen) for x in (*cells, *named) if isinstance(x, _FUNCTIONS))
+
+
 def _is_ragged(x: object) -> bool:
     return isinstance(x, RaggedBase)
 
@@ -227,6 +251,11 @@ def _run(f: Function, units: _Units, kwargs: dict[str, Any]) -> Any:
 def _run_flat(f: Function, units: _Units, kwargs: dict[str, Any]) -> tuple[str, Any]:
     """Why the function cannot run for all values at once, or what it gives."""
     run = Run(units.model._values, units.count)
+    if units.asks_type:
+        run.reason = "type(x)"
+        if tracing.is_tracing():
+            run.leave(run.reason)
+        return f"it uses {run.reason}", None
     args = [
         x if is_shared else run.wrap(x) for x, is_shared in zip(units.contents, units.is_shared, strict=True)
     ]
@@ -315,7 +344,7 @@ def _check_result(value: Any, row: int | None = None) -> None:
 
 def _run_groups(f: Function, units: _Units, kwargs: dict[str, Any]) -> tuple[Any] | None:
     """The results by a call for each length, in a tuple, or None where that cannot be."""
-    if not units.count:
+    if not units.count or (units.asks_type and not is_tensor(units.model._values)):
         return None
     lengths = units.level.lengths
     results, order = [], []
@@ -350,16 +379,45 @@ def _batch(content: Any, places: Any, length: int) -> Any:
 def _call_batch(f: Function, units: _Units, batch: list[Any], count: int, kwargs: dict[str, Any]) -> Any:
     """What a function gives for some sequences of one length: parts with a row for each."""
     if is_tensor(units.model._values):
-        import torch
-
-        in_dims = tuple(None if is_shared else 0 for is_shared in units.is_shared)
-        return torch.func.vmap(functools.partial(f, **kwargs), in_dims=in_dims)(*batch)
+        return _call_tensors(f, units, batch, kwargs)
     run = Run(units.model._values, count)
     args = [x if is_shared else run.wrap(x) for x, is_shared in zip(batch, units.is_shared, strict=True)]
     value = _rows_of(units, run, f(*args, **kwargs))
     if run.reason:
         raise Detour(run.reason)
     return value
+
+
+def _call_tensors(f: Function, units: _Units, batch: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The same by torch's vmap, unless something fails for all, which the function may catch."""
+    import torch
+
+    in_dims = tuple(None if is_shared else 0 for is_shared in units.is_shared)
+    watch = _watch_of_torch()()
+    with watch:
+        result = torch.func.vmap(functools.partial(f, **kwargs), in_dims=in_dims)(*batch)
+    if watch.has_failed:
+        raise Detour("an error of all sequences of a length")
+    return result
+
+
+@functools.cache
+def _watch_of_torch() -> Any:
+    from torch.overrides import TorchFunctionMode
+
+    class Watch(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
+        """Whether a function of torch fails inside of a function that may catch it."""
+
+        has_failed = False
+
+        def __torch_function__(self, func: Function, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            try:
+                return func(*args, **(kwargs or {}))
+            except Exception:
+                self.has_failed = True
+                raise
+
+    return Watch
 
 
 def _rows_of(units: _Units, run: Run, value: Any) -> Any:

@@ -311,6 +311,9 @@ def _reduce(
 ) -> Any:
     if initial is not None and method in ("max", "min"):
         options["empty"] = row_as(initial, r._values.reshape(-1), "initial")[0]
+    kind: Any = options.get("dtype")
+    if method == "mean" and (kind is None or is_tensor(r._values) or np.dtype(kind).kind not in "iub"):
+        options["empty"] = float("nan")  # as NumPy and torch mean it; r.mean() gives 0
     call = functools.partial(getattr(r, method), axis=axes, **options)
     if initial is None and method in ("max", "min"):
         axes_of(axes, r.ndim)

@@ -1,5 +1,8 @@
 """vmap: a function of one sequence over all of them is what a plain loop gives, whatever way it runs."""
 
+import copy
+import math
+import numbers as numbers_of_python
 import warnings
 
 import numpy as np
@@ -120,18 +123,24 @@ F.mse_loss(x, 2 * x)
     .split(" | ")
 )
 
+
+def kind_of(x):
+    return type(x).__name__
+
+
 LENGTHS = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 
 
 def names():
     """What the functions below use."""
-    found = {"np": np, "A": np.array}
+    found = {"np": np, "A": np.array, "guess": guess, "kind_of": kind_of}
+    found |= {"numbers": numbers_of_python, "math": math, "copy": copy}
     try:
         import torch
     except ImportError:
         return found
     torch.manual_seed(3)
-    layers = {"L": torch.nn.Linear(3, 2), "N": torch.nn.LayerNorm(3)}
+    layers = {"L": torch.nn.Linear(3, 2), "N": torch.nn.LayerNorm(3), "I": torch.nn.ReLU(inplace=True)}
     return {**found, "torch": torch, "F": torch.nn.functional, **layers}
 
 
@@ -358,6 +367,92 @@ def test_a_detour_that_the_function_catches_is_one():
     r = vl.Ragged(np.array([3, 3, 4]), [2, 1])
     with pytest.warns(LoopWarning, match=r"calls f for each sequence alone: it uses np\.unique"):
         assert vl.vmap(f)(r).to_list() == [[3], [4]]
+
+
+# What a function asks or catches of all sequences is not what it would of one.
+
+
+def guess(x, call, errors=Exception):
+    """What a call gives, or 0 where it fails."""
+    try:
+        return call(x)
+    except errors:
+        return x.sum() * 0
+
+
+ASKED = (
+    """
+guess(x, lambda x: x[2], IndexError) | guess(x, lambda x: x.max(), ValueError) | guess(x, lambda x: x[0] * 2)
+guess(x, lambda x: (x + np.arange(3)).sum()) | guess(x, lambda x: x @ np.ones(3)) | guess(x, lambda x: x.foo)
+guess(x, lambda x: np.linalg.inv(x[:1, None])[0, 0]) | guess(x, lambda x: np.sort(x, axis=1).sum())
+isinstance(x.sum(), np.ndarray) | isinstance(x.shape[0], int) | isinstance(x.shape[0], numbers.Number)
+isinstance(x, np.ndarray) | type(x) is np.ndarray | kind_of(x) == "ndarray" | x.__class__ is np.ndarray
+x.sum().__class__ is np.float64 | np.isscalar(x.sum()) | np.isscalar(x.shape[0]) | len(str(x.sum()))
+f"{x.sum()}" == "0.0" | repr(x.shape) == "(3,)" | round(x.sum()) | math.floor(x.sum())
+{3: 1}.get(x.shape[0], 2) | math.trunc(x.sum()) | copy.copy(x) | copy.deepcopy(x).sum()
+x.sum() in {0.0, 2.25} | x.var(ddof=2)
+""".strip()
+    .replace("\n", " | ")
+    .split(" | ")
+)
+ASKED_OF_TENSORS = (
+    """
+guess(x, lambda x: x[2], IndexError) | guess(x, lambda x: x.amax()) | guess(x, lambda x: x @ torch.ones(3))
+guess(x, lambda x: torch.linalg.inv(x[:1, None])[0, 0]) | guess(x, lambda x: x.sum(1))
+isinstance(x, torch.Tensor) | isinstance(x.shape[0], int) | type(x) is torch.Tensor | kind_of(x) == "Tensor"
+isinstance(x.shape[0], numbers.Number) | x.__class__ is torch.Tensor | x.var(correction=2)
+x.abs().byte().sum() | x.byte().any() | x.abs().byte().cumsum(0) | (x > 0).argmax()
+""".strip()
+    .replace("\n", " | ")
+    .split(" | ")
+)
+WRITES = (
+    """
+F.relu(x, inplace=True) | F.relu(x, True) | F.leaky_relu(x, 0.1, True) | F.hardtanh(x, -1, 1, True)
+F.elu(x, inplace=True) | F.threshold(x, 0.5, 0, True) | F.dropout(x, 0.0, True, True) | I(x) | x.relu_()
+torch.relu_(x) | x.mul_(2) | x.detach().mul_(2) | torch.add(x, 1, out=x) | torch.clamp_(x, 0)
+""".strip()
+    .replace("\n", " | ")
+    .split(" | ")
+)
+
+
+@pytest.mark.parametrize("source", ASKED)
+@given(LENGTHS)
+def test_what_a_function_asks_is_asked_of_each_sequence(source, lengths):
+    check(source, numbers(lengths))
+
+
+@pytest.mark.parametrize("source", ASKED_OF_TENSORS)
+@given(LENGTHS)
+def test_what_a_function_asks_is_asked_of_each_tensor(source, lengths):
+    check(source, tensors(lengths))
+
+
+@pytest.mark.parametrize("source", WRITES)
+def test_a_function_of_torch_writes_to_a_copy(source):
+    r = tensors([3, 2, 0, 1])
+    before = r.values.clone()
+    f, _ = function_of(source)
+    expected = [f(x.clone()) for x in r]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = vl.vmap(f)(r)
+    check_parts(result, expected)
+    assert r.values.equal(before)
+
+
+@pytest.mark.parametrize(
+    "source", ["x[0, :, A([0, 1])]", "x[A([0, 1]), :, 0]", "x[0, A([0, 1])]", "x[:, 0, A([1, 0])]"]
+)
+def test_arrays_and_ints_that_stand_apart_go_first(source):
+    check(source, numbers([3, 2, 4], (2, 3)))
+    f, _ = function_of(source)
+    cubes = np.arange(72.0).reshape(3, 2, 3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = vl.vmap(lambda r, x: f(x))(numbers([3, 0, 1]), cubes)
+    check_parts(result, [f(x) for x in cubes])
 
 
 # Bad input.
