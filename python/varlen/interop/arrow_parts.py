@@ -282,9 +282,13 @@ def _views(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> dict
         text = f"a list of {sizes[i]} from {starts[i]} leaves the {child.length} values"
         raise row_error(place.name, text, place.row_of(i))
     level = _core.Level.from_lengths(sizes)
+    # Only what a list holds counts: a null outside of a slice is nobody's.
+    first = int(starts.min(where=sizes > 0, initial=child.length))
+    last = int((starts + sizes).max(where=sizes > 0, initial=first))
+    starts = starts - first
     at = np.repeat(starts - level.offsets[:-1], sizes) + np.arange(level.total)
     inner = place.map_rows(lambda i: int(np.argmax((starts <= i) & (i < starts + sizes))))
-    columns = _read(child, 0, child.length, inner, nulls)
+    columns = _read(child, first, last, inner, nulls)
     return {key: _nest(level, _pick(column, at), None) for key, column in columns.items()}
 
 

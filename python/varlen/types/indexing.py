@@ -12,7 +12,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_ints, check_step, index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_bool
-from varlen.backends.values import as_values, like, take
+from varlen.backends.values import as_values, is_tensor, like, take
 from varlen.errors import as_record, index_error, name_argument, with_fields
 from varlen.levels import check_nest, equal_lengths
 from varlen.ops.gather import boolean_mask, gather, take_items
@@ -391,6 +391,8 @@ def add_axes(result: Any, axes: list[int]) -> Any:
 
 def _index_content(content: Any, keys: tuple[Any, ...]) -> Any:
     """The content below the first axis, at these keys; errors of an array's library become records."""
+    if is_tensor(content) and any(isinstance(key, slice) and (key.step or 1) < 0 for key in keys):
+        content, keys = _forward(content, keys)
     try:
         return content[keys]
     except (IndexError, ValueError) as error:
@@ -404,6 +406,16 @@ def _index_content(content: Any, keys: tuple[Any, ...]) -> Any:
                 text = f"index {i} is out of range for an axis of size {size}"
                 raise index_error("", text, number=i) from None
         raise as_record(error, type(error)) from None
+
+
+def _forward(content: Any, keys: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """A tensor with its slices of negative steps taken, which torch lacks, and the keys that are left."""
+    rest = list(keys)
+    for axis, key in enumerate(keys):
+        if isinstance(key, slice) and (key.step or 1) < 0:
+            places = np.arange(content.shape[axis])[key]
+            content, rest[axis] = content.index_select(axis, like(places, content)), slice(None)
+    return content, tuple(rest)
 
 
 def keys_of(key: Any, ndim: int) -> tuple[Any, ...]:

@@ -56,6 +56,19 @@ def test_lists_of_any_kind(outer, inner):
             assert vl.Ragged(part).to_list() == NESTED[begin : begin + length]
 
 
+@pytest.mark.skipif(not hasattr(pa, "list_view"), reason="pyarrow has no list views")
+@pytest.mark.parametrize("outer", ["list_view", "large_list_view"])
+def test_nulls_that_no_list_holds_are_nobodys(outer):
+    array = pa.array([[None], [1, 2], [], [3], [None]], getattr(pa, outer)(pa.int64())).slice(1, 3)
+    r = vl.Ragged(array)
+    assert r.to_list() == [[1, 2], [], [3]]
+    assert vl.Ragged.from_arrow(array, nulls="nan").dtype == np.int64
+    assert vl.Ragged(array.slice(1, 1)).to_list() == [[]]
+    whole = pa.array([[1], [None, 2]], getattr(pa, outer)(pa.int64()))
+    with pytest.raises(ValueError, match="null at row 1"):
+        vl.Ragged(whole)
+
+
 def test_offsets_of_64_bits_are_shared():
     array = pa.array([[3, 1], [], [4]], pa.large_list(pa.int64()))
     r = vl.Ragged(array)

@@ -172,6 +172,16 @@ def test_pairs_of_indices_are_those_of_numpy(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_steps_may_go_back(kind):
+    r = example(kind)
+    cubes = vl.Ragged(r.values[:, None] * r.values[None, :3], r.lengths)
+    assert r[0, ::-1].tolist() == r[:, ::-1][0].tolist() == r[0].tolist()[::-1]
+    assert cubes[0, ::-1, 0].tolist() == cubes[0][:, 0].tolist()[::-1]
+    assert cubes[0, 0, ::-2].tolist() == cubes[0][0].tolist()[::-2]
+    assert cubes[:, :, ::-1].to_list()[2] == [row[::-1] for row in cubes[2].tolist()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_none_is_an_axis_of_length_one(kind):
     r, q = example(kind), nested(kind)
     assert r[:, None].to_list() == [[[3, 1, 4]], [[]], [[1, 5]]]
