@@ -195,12 +195,12 @@ def _as_tensor(x: Any, values: Any) -> Any:
     return torch.tensor(x, device=values.device)
 
 
-def _asks_type(f: Any, seen: set[Any]) -> bool:
+def _asks_type(f: Any, visits: set[Any]) -> bool:
     """Whether a function, or one that it names, calls `type`, to which nothing else can pass for an array."""
     code = getattr(f, "__code__", None)
-    if code is None or code in seen:
-        return isinstance(f, functools.partial) and _asks_type(f.func, seen)
-    seen.add(code)
+    if code is None or code in visits:
+        return isinstance(f, functools.partial) and _asks_type(f.func, visits)
+    visits.add(code)
     codes = [code]
     for one in codes:
         codes.extend(inner for inner in one.co_consts if isinstance(inner, CodeType))
@@ -208,8 +208,8 @@ def _asks_type(f: Any, seen: set[Any]) -> bool:
     if "type" in names:
         return True
     cells = [cell.cell_contents for cell in f.__closure__ or () if cell != _EMPTY_CELL]
-    named = [f.__globals__[name] for name in names if name in f.__globals__]
-    return any(_asks_type(x, seen) for x in (*cells, *named) if isinstance(x, _FUNCTIONS))
+    helpers = [f.__globals__[name] for name in names if name in f.__globals__]
+    return any(_asks_type(x, visits) for x in (*cells, *helpers) if isinstance(x, _FUNCTIONS))
 
 
 def _is_ragged(x: object) -> bool:
