@@ -216,9 +216,9 @@ def planted(monkeypatch):
     """Plants a loss: of a row that is read or written, of a value, of a key, of bytes, of a shard."""
 
     def plant(where):
-        append, read, finish = Writer.append, saving._read, varlen.io.ShardWriter._finish
+        append, read, finish = Writer.append, saving.read_batch, varlen.io.ShardWriter._finish
         if where == "row read":
-            monkeypatch.setattr(saving, "_read", lambda *args: _without_last(read(*args)))
+            monkeypatch.setattr(saving, "read_batch", lambda *args: _without_last(read(*args)))
         elif where == "row written":
             monkeypatch.setattr(Writer, "append", lambda self, rows: append(self, _without_last(rows)))
         elif where == "value":
