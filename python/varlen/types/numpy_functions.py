@@ -149,17 +149,19 @@ _METHODS = ("linear", "lower", "higher", "nearest", "midpoint", "median")
 
 
 def _quantiles(r: Ragged[Any], q: Any = 0.5, method: str = "linear") -> Any:
-    """What lies a fraction of the way through the sorted numbers of each sequence; NaN of an empty one."""
+    """What lies a fraction of the way through the sorted numbers of each sequence; NaN, or NaT, if empty."""
     fractions = np.asarray(q, np.float64)
     if not ((fractions >= 0) & (fractions <= 1)).all():
         raise value_error("q", f"expected fractions from 0 to 1, got {q}")
     one_of(method, "method", _METHODS)
     level = r._levels[-1]
     rows = r.sort(axis=len(r._levels))._values
-    rows = rows if is_float(rows) else backend_of(rows).astype(rows, float64_values(rows))
+    are_times = isinstance(rows, np.ndarray) and rows.dtype.kind in "mM"
+    if not (are_times or is_float(rows)):
+        rows = backend_of(rows).astype(rows, float64_values(rows))
     shape = (*fractions.shape, len(level), *rows.shape[1:])
     if not len(rows):
-        return backend_of(rows).like(np.full(shape, np.nan), rows)
+        return np.full(shape, "NaT", rows.dtype) if are_times else like(np.full(shape, np.nan), rows)
     starts = np.minimum(level.offsets[:-1], len(rows) - 1)
     ends = np.maximum(level.lengths - 1, 0)
     places = None if method == "median" else np.multiply.outer(fractions, ends.astype(np.float64))
@@ -171,10 +173,11 @@ def _quantiles(r: Ragged[Any], q: Any = 0.5, method: str = "linear") -> Any:
     a = pick(low)
     b = a if high is low else pick(high)
     if places is None or method == "midpoint":
-        result = (a + b) / 2
+        has_sum = not are_times or (places is None and rows.dtype.kind == "m")  # as NumPy rounds
+        result = (a + b) / 2 if has_sum else b - (b - a) / 2
     elif method == "linear":
         w = like((places - low).reshape(*places.shape, *(1,) * (rows.ndim - 1)), rows)
-        w = backend_of(rows).astype(w, rows.dtype) if w.dtype != rows.dtype else w
+        w = w if are_times or w.dtype == rows.dtype else backend_of(rows).astype(w, rows.dtype)
         result = backend_of(rows).where(w < 0.5, a + (b - a) * w, b - (b - a) * (1 - w))
     else:
         result = a
@@ -183,6 +186,8 @@ def _quantiles(r: Ragged[Any], q: Any = 0.5, method: str = "linear") -> Any:
         return result
     last = pick(np.broadcast_to(ends, low.shape))
     is_void = like(np.broadcast_to(is_empty.reshape(-1, *(1,) * (rows.ndim - 1)), shape).copy(), rows)
+    if are_times:
+        return np.where((last != last) | is_void, np.array("NaT", rows.dtype), result)
     return backend_of(rows).where((last != last) | is_void, last * 0 + float("nan"), result)
 
 

@@ -33,6 +33,22 @@ def alone(func, lists):
         return [func(np.array(row, float)) for row in lists]
 
 
+@pytest.mark.parametrize("dtype", ["M8[D]", "M8[ns]", "m8[s]"])
+@given(lists=rows(numbers=st.integers(-1000, 1000)))
+def test_medians_and_quantiles_of_times_are_times(dtype, lists):
+    """Dates have no median in NumPy; here it lies in the middle, the later of two that are as near."""
+    sequences = [np.array(row, np.int64).astype(dtype) for row in lists]
+    times = vl.Ragged(ragged(lists).values.astype(np.int64).astype(dtype), [len(row) for row in lists])
+    for method in ("linear", "lower", "higher", "nearest", "midpoint"):
+        want = [np.quantile(x, 0.4, method=method) if len(x) else np.datetime64("NaT") for x in sequences]
+        found = np.quantile(times, 0.4, axis=1, method=method)
+        assert found.dtype == dtype
+        assert_array_equal(found, np.array(want, dtype))
+    middle = [np.quantile(x, 0.5, method="midpoint") if len(x) else np.datetime64("NaT") for x in sequences]
+    medians = [np.median(x) if len(x) else "NaT" for x in sequences] if dtype[0] == "m" else middle
+    assert_array_equal(np.median(times, axis=1), np.array(medians, dtype))
+
+
 @given(rows())
 def test_medians_and_quantiles_are_those_of_each_sequence(lists):
     r = ragged(lists)
