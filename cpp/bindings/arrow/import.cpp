@@ -1,9 +1,11 @@
 // Arrays in: what a producer hands over in capsules, as a tree of tuples over its memory. Nothing of it is
 // believed: sizes, counts and pointers are checked here, offsets where they become a Level.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,11 +74,29 @@ struct ArrowShape {
   }
 };
 
-std::int64_t number_behind(std::string_view format, std::size_t begin) {
-  std::int64_t number = -1;
-  const char* const end = format.data() + format.size();
-  const auto [rest, error] = std::from_chars(format.data() + begin, end, number);
-  return error == std::errc() && rest == end ? number : -1;
+/// The number that a text is, if it lies between these.
+bool is_number(std::string_view text, std::int64_t least, std::int64_t most, std::int64_t& number) {
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end && least <= number && number <= most;
+}
+
+/// Precision, scale, and bits where they are not 128.
+bool are_decimals(std::string_view text, std::int64_t& bits) {
+  constexpr std::int64_t kMostDigits = 400;  // a double has no place for more
+  if (text.empty() || text.back() == ',') return false;
+  const auto next = [&] {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    return part;
+  };
+  std::int64_t number = 0;
+  const bool has_scale =
+      is_number(next(), 1, kMostDigits, number) && is_number(next(), -kMostDigits, kMostDigits, number);
+  bits = 128;
+  if (!has_scale || (!text.empty() && !is_number(text, 32, 256, bits))) return false;
+  return bits == 32 || bits == 64 || bits == 128 || bits == 256;
 }
 
 ArrowShape shape_of_format(std::string_view format) {
@@ -94,9 +114,18 @@ ArrowShape shape_of_format(std::string_view format) {
   if (format == "+s") return {Kind::record};
   const bool is_list = starts("+w:");
   if (is_list || starts("w:")) {
-    const std::int64_t number = number_behind(format, is_list ? 3 : 2);
-    if (number < 0) refuse_arrow("the format '" + std::string(format) + "' has no size");
+    std::int64_t number = 0;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    if (!is_number(format.substr(is_list ? 3 : 2), 0, kMost, number))
+      refuse_arrow("the format '" + std::string(format) + "' has no size");
     return {is_list ? Kind::fixed_list : Kind::scalar, number};
+  }
+  if (starts("d:")) {
+    std::int64_t bits = 0;
+    if (!are_decimals(format.substr(2), bits)) {
+      refuse_arrow("the format '" + std::string(format) + "' is of no decimals");
+    }
+    return {Kind::scalar, bits / 8};
   }
   if (format.size() == 1) {
     constexpr std::string_view kLetters = "cCsSeiIflLg";

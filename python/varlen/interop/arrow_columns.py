@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from varlen._core import Level
 from varlen.errors import instance_error, row_error, type_error, value_error
 from varlen.interop.column import Column, Place
+from varlen.interop.decimals import numbers_of_decimals, words_of_decimals
 from varlen.interop.nulls import FIELD, Nulls
 
 __all__: list[str] = []
 
 _REFUSED = Nulls()
-_TEXT_HINT = "cast the column to strings"
 
 
 def _refuse_nulls(place: Place, array: pa.Array, why: str) -> None:
@@ -151,40 +151,17 @@ def _as_floats(array: pa.Array, place: Place) -> pa.Array:
         raise row_error(place.name, str(array[i]), where, why, "pass nulls='fill'", "beyond_floats") from None
 
 
-def _as_whole(array: pa.Array, place: Place) -> pa.Array:
-    """Decimals without a fraction as int64, or as uint64 if they need it."""
-    for kind in (pa.int64(), pa.uint64()):
-        try:
-            return array.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    limits = np.iinfo(np.uint64 if pc.min(array).as_py() >= 0 else np.int64)
-    i = next(i for i, value in enumerate(array.to_pylist()) if not limits.min <= (value or 0) <= limits.max)
-    why, value = f" does not fit {limits.dtype}", str(int(array[i].as_py()))
-    raise row_error(place.name, value, place.row_of(i), why, _TEXT_HINT, "decimal")
-
-
-def _as_doubles(array: pa.Array, place: Place) -> pa.Array:
-    """Decimals as float64; each gives its decimal back at the column's scale."""
-    floats = array.cast(pa.string()).cast(pa.float64())  # rounded correctly, as the cast itself is not
-    wide = pa.decimal256(76, array.type.scale)
-    try:
-        differs = pc.fill_null(pc.not_equal(floats.cast(wide), array.cast(wide)), False).to_numpy(
-            zero_copy_only=False
-        )
-    except pa.ArrowInvalid:  # of 76 digits, or close to that
-        differs = np.array([v is not None and float(v) != v for v in array.to_pylist()])
-    if differs.any():
-        i = int(differs.argmax())
-        why = f" has more digits than a double, which makes {floats[i]} of it"
-        advice = f"{_TEXT_HINT}, or to float64 to round it"
-        raise row_error(place.name, str(array[i]), place.row_of(i), why, advice, "decimal")
-    return floats
+def _decimals(array: pa.Array, place: Place) -> pa.Array:
+    buffer, bits = array.buffers()[1], array.type.bit_width
+    data = np.empty(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
+    words = words_of_decimals(data[: (array.offset + len(array)) * bits // 8], bits)[array.offset :]
+    mask = array.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(numbers_of_decimals(words, array.type.scale, mask, place), mask=mask)
 
 
 def _numbers(array: pa.Array, place: Place, nulls: Nulls) -> np.ndarray:
     if pa.types.is_decimal(array.type):
-        array = _as_whole(array, place) if array.type.scale <= 0 else _as_doubles(array, place)
+        array = _decimals(array, place)
     kind = array.type
     if array.null_count:
         if nulls.policy == "fill":

@@ -1,6 +1,6 @@
 """Arrays of Arrow from any library, by their capsules: lists, structs and numbers are read here, shared.
 
-The core checks what a producer says of its memory. Decimals and rare types are read by pyarrow.
+The core checks what a producer says of its memory. Rare types are read by pyarrow.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from varlen.interop.arrow_part import Part, bits_of
 from varlen.interop.arrow_words import BYTES, TEXTS, bytes_of, ids_of, join_words, texts_of, words_of
 from varlen.interop.awkward import as_arrow, columns_of_layout, is_awkward
 from varlen.interop.column import Column, Place
+from varlen.interop.decimals import numbers_of_decimals, words_of_decimals
 from varlen.interop.nulls import FIELD, Nulls
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def is_plain(part: Part) -> bool:
         part.format in _NUMBERS
         or part.format in TEXTS
         or part.format in BYTES
-        or part.format.startswith("w:")
+        or part.format.startswith(("w:", "d:"))
         or part.format[:3] in _STAMPS
         or part.format in ("b", "n", "+s")
         or part.format in _LISTS
@@ -391,6 +392,9 @@ def _leaf(part: Part, begin: int, end: int, place: Place, nulls: Nulls) -> Colum
     elif part.format.startswith("w:"):
         width = int(part.format[2:])
         values = _as(part.buffers[1], f"V{width}")[rows] if width else np.zeros(end - begin, "V0")
+    elif part.format.startswith("d:"):
+        _, scale, bit_count = [*map(int, part.format[2:].split(",")), 128][:3]
+        values = numbers_of_decimals(words_of_decimals(part.buffers[1], bit_count)[rows], scale, mask, place)
     elif part.format in _NUMBERS:
         values = _as(part.buffers[1], _NUMBERS[part.format])[rows]
         if part.format in _WIDER:

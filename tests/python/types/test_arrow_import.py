@@ -2,6 +2,9 @@
 
 import ctypes
 import datetime
+import functools
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -265,6 +268,63 @@ KINDS = {
     "binary": str.encode,
     "large_binary": str.encode,
 }
+
+
+@st.composite
+def decimals(draw):
+    """A type, and numbers of its digits as integers; None for a null."""
+    bits = draw(st.sampled_from([b for b in (32, 64, 128, 256) if hasattr(pa, f"decimal{b}")]))
+    precision = draw(st.integers(1, {32: 9, 64: 18, 128: 38, 256: 76}[bits]))
+    scale = draw(st.integers(-4, precision))
+    most = 10 ** draw(st.sampled_from(sorted({min(precision, n) for n in (3, 15, 16, 20, 76)}))) - 1
+    numbers = draw(st.lists(st.none() | st.integers(-most, most) | st.integers(most // 2, most), max_size=6))
+    return getattr(pa, f"decimal{bits}")(precision, scale), numbers
+
+
+class TestDecimals:
+    """They are read as numbers that give them back, or refused; pyarrow is not asked."""
+
+    @pytest.fixture(autouse=True)
+    def _without_pyarrow(self, monkeypatch):
+        monkeypatch.setattr(arrow_parts, "_by_pyarrow", None)
+
+    @given(decimals(), st.integers(0, 2))
+    def test_they_are_those_of_python(self, column, begin):
+        kind, numbers = column
+        raw = b"".join((n or 0).to_bytes(kind.bit_width // 8, "little", signed=True) for n in numbers)
+        valid = pa.array([n is not None for n in numbers], pa.bool_()).buffers()[1]
+        array = pa.Array.from_buffers(kind, len(numbers), [valid, pa.py_buffer(raw)]).slice(begin)
+        numbers = [n or 0 for n in numbers[begin:]]
+        if kind.scale > 0:
+            want = [float(Fraction(n, 10**kind.scale)) for n in numbers]
+            fits = [
+                abs(Fraction(x) * 10**kind.scale - n) < Fraction(1, 2)
+                for x, n in zip(want, numbers, strict=True)
+            ]
+        else:
+            want = [n * 10**-kind.scale for n in numbers]
+            limits = np.iinfo(
+                np.int64 if min(want, default=0) < 0 or max(want, default=0) < 2**63 else np.uint64
+            )
+            fits = [limits.min <= n <= limits.max for n in want]
+        lists = pa.ListArray.from_arrays(pa.array([0, len(array)], pa.int32()), array)
+        for part in (array, lists):
+            read = functools.partial(one, part, Nulls("fill", 0))
+            if all(fits):
+                values = read().values
+                assert values.tolist() == want
+                assert values.dtype == (float if kind.scale > 0 else limits.dtype)
+            else:
+                with pytest.raises(
+                    ValueError, match=r"at row \d+ (has more digits than a double|does not fit)"
+                ):
+                    read()
+
+    def test_nulls_are_nan(self):
+        column = one(pa.array([Decimal("1.5"), None], pa.decimal128(5, 1)), Nulls("nan"))
+        np.testing.assert_array_equal(column.values, [1.5, np.nan])
+        with pytest.raises(ValueError, match="null at row 1"):
+            one(pa.array([Decimal("1.5"), None], pa.decimal128(5, 1)))
 
 
 class TestWords:
