@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import varlen as vl
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from varlen import _core
 from varlen.interop import arrow_nodes, arrow_parts
@@ -289,6 +289,7 @@ class TestDecimals:
         monkeypatch.setattr(arrow_parts, "_by_pyarrow", None)
 
     @given(decimals(), st.integers(0, 2))
+    @example((pa.decimal128(17, 1), [9500000000000001]), 0)
     def test_they_are_those_of_python(self, column, begin):
         kind, numbers = column
         raw = b"".join((n or 0).to_bytes(kind.bit_width // 8, "little", signed=True) for n in numbers)
