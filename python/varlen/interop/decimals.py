@@ -50,7 +50,7 @@ def _integer(words: NDArray[np.int64]) -> int:
 
 def _wholes(words: NDArray[np.int64], factor: int, place: Place) -> NDArray[Any]:
     low = words[:, 0]
-    limits = np.iinfo(np.int64)
+    limits: Any = np.iinfo(np.int64)
     fits = _is_narrow(words) & (low <= limits.max // factor) & (low >= -(-limits.min // factor))
     if fits.all():
         return low * factor if 1 < factor <= limits.max else low
