@@ -75,15 +75,15 @@ struct ArrowShape {
 };
 
 /// The number that a text is, if it lies between these.
-bool is_number(std::string_view text, std::int64_t least, std::int64_t most, std::int64_t& number) {
+bool is_number(std::string_view text, std::int64_t minimum, std::int64_t maximum, std::int64_t& number) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end && least <= number && number <= most;
+  return error == std::errc() && rest == end && minimum <= number && number <= maximum;
 }
 
 /// Precision, scale, and bits where they are not 128.
 bool are_decimals(std::string_view text, std::int64_t& bits) {
-  constexpr std::int64_t kMostDigits = 400;  // a double has no place for more
+  constexpr std::int64_t kMaxDigits = 400;  // a double has no place for more
   if (text.empty() || text.back() == ',') return false;
   const auto next = [&] {
     const std::size_t comma = std::min(text.find(','), text.size());
@@ -93,7 +93,7 @@ bool are_decimals(std::string_view text, std::int64_t& bits) {
   };
   std::int64_t number = 0;
   const bool has_scale =
-      is_number(next(), 1, kMostDigits, number) && is_number(next(), -kMostDigits, kMostDigits, number);
+      is_number(next(), 1, kMaxDigits, number) && is_number(next(), -kMaxDigits, kMaxDigits, number);
   bits = 128;
   if (!has_scale || (!text.empty() && !is_number(text, 32, 256, bits))) return false;
   return bits == 32 || bits == 64 || bits == 128 || bits == 256;
@@ -115,8 +115,8 @@ ArrowShape shape_of_format(std::string_view format) {
   const bool is_list = starts("+w:");
   if (is_list || starts("w:")) {
     std::int64_t number = 0;
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-    if (!is_number(format.substr(is_list ? 3 : 2), 0, kMost, number))
+    constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+    if (!is_number(format.substr(is_list ? 3 : 2), 0, kLargest, number))
       refuse_arrow("the format '" + std::string(format) + "' has no size");
     return {is_list ? Kind::fixed_list : Kind::scalar, number};
   }

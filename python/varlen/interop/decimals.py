@@ -74,8 +74,8 @@ def _doubles(words: NDArray[np.int64], scale: int, place: Place) -> NDArray[np.f
         integer = _integer(words[i])
         decimal = Decimal(f"{integer}e{-scale}")
         values[i] = float(decimal)
-        over, under = values[i].item().as_integer_ratio()
-        if 2 * abs(over * 10**scale - integer * under) >= under:
+        numerator, denominator = values[i].item().as_integer_ratio()
+        if 2 * abs(numerator * 10**scale - integer * denominator) >= denominator:
             why = f" has more digits than a double, which makes {values[i].item()} of it"
             advice = f"{_TEXT_HINT}, or to float64 to round it"
             raise row_error(place.name, str(decimal), place.row_of(i), why, advice, "decimal")
