@@ -44,9 +44,10 @@ bool read_text(const Texts& texts, std::int64_t i, TextPiece& text, std::int64_t
     }
     if (view.piece < 0 || view.piece >= texts.piece_count || view.offset < 0) return false;
     const TextPiece& piece = texts.pieces[view.piece];
-    text.data = piece.data + view.offset;
     room = piece.size - view.offset;
-    return view.size <= room;
+    if (view.size > room) return false;
+    text.data = piece.data + view.offset;
+    return true;
   } else {
     using T = std::conditional_t<kind == Kind::offsets32, std::int32_t, std::int64_t>;
     const T* const offsets = static_cast<const T*>(texts.places) + place;
