@@ -16,7 +16,7 @@ from varlen.data.plan import BatchPlan, SeedLike
 from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
 from varlen.data.sources.declarations import declared_dims
-from varlen.data.sources.memory import map_shards
+from varlen.data.sources.memory import map_shards, rows_in_shards
 from varlen.data.windows_first import run_unmapped
 from varlen.dims import DataDict, DataSpecs, Dim
 from varlen.dims.make import check_dims
@@ -165,9 +165,7 @@ class Batching(Rows):
             return run_unmapped(
                 self, options, counters, numbers, start, end, seed, epoch, out, edge_rows, bins
             )
-        shards, owner = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
-        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
-        local_rows = numbers - source.offsets[shards][owner] + begins[owner]
+        shards, local_rows = rows_in_shards(source, numbers)
         plan = self._plan_of(options, shards)
         source.touch(numbers, plan.keys)
         return plan.run(local_rows, start, end, seed, epoch, out, counters, edge_rows, bins)

@@ -11,7 +11,16 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_array, as_int, refuse_mask
 from varlen.data.records import Records
-from varlen.data.sources.memory import Array, ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
+from varlen.data.sources.memory import (
+    Array,
+    ColumnLike,
+    Ints,
+    MemorySource,
+    Source,
+    as_joint,
+    map_shards,
+    rows_in_shards,
+)
 from varlen.data.transport import raise_in_worker
 from varlen.errors import error_of, index_error, instance_error, type_error, value_error
 from varlen.io.dtypes import widen
@@ -166,15 +175,15 @@ class Rows:
         base, index = self._base, self._index
         assert base is not None
         assert index is not None
-        offsets = self._source.offsets
-        uniques = np.unique(offsets[1:].searchsorted(index, side="right")).tolist()
-        if level in base._lengths or len(uniques) >= np.count_nonzero(self._source.counts):
+        source = self._source
+        if level in base._lengths:
             return base.lengths_at(level)[index]
-        cache = _lengths_in(self._source, uniques, level, base._shard_lengths if level == 1 else {})
-        first = np.cumsum([0, *(len(cache[shard]) for shard in uniques)])
-        places = np.searchsorted(offsets[uniques], index, side="right") - 1
-        parts = [np.empty(0, np.int64), *(cache[shard] for shard in uniques)]
-        result: Ints = np.concatenate(parts)[index - offsets[uniques][places] + first[places]]
+        shards, places = rows_in_shards(source, index)
+        if len(shards) >= np.count_nonzero(source.counts):
+            return base.lengths_at(level)[index]
+        numbers = shards.tolist()
+        cache = _lengths_in(source, numbers, level, base._shard_lengths if level == 1 else {})
+        result: Ints = np.concatenate([np.empty(0, np.int64), *(cache[shard] for shard in numbers)])[places]
         return result
 
     def _lengths_of_rows(self, rows: Ints, source_rows: Ints) -> Ints:

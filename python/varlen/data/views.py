@@ -14,7 +14,7 @@ from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Array, Column, Ints, map_shards
+from varlen.data.sources.memory import Array, Column, Ints, map_shards, rows_in_shards
 from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.io.building.engines import MOST_WORKERS
@@ -525,19 +525,13 @@ class Views(Batching):
                 KeyError, "", f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row"
             )
         source = self._source
-        index = self._index
-        shards = np.flatnonzero(source.counts)
-        if index is not None:
-            shards = np.unique(source.offsets[1:].searchsorted(index, side="right"))
+        shards, places = np.flatnonzero(source.counts), None
+        if self._index is not None:
+            shards, places = rows_in_shards(source, self._index)
         parts = map_shards(source, lambda shard: source.values(shard, name), shards.tolist())
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
         values = values.astype(self.fields[name].dtype, copy=False)
-        if index is None or not len(index):
-            return values
-        first = np.cumsum([0, *source.counts[shards]])
-        places = np.searchsorted(source.offsets[shards], index, side="right") - 1
-        result: Array = values[index - source.offsets[shards][places] + first[places]]
-        return result
+        return values if places is None else values[places]
 
     def _levels(self, depth: int) -> list[_core.Level]:
         """The first levels of these rows."""

@@ -88,6 +88,13 @@ def map_shards(
     return map_items(function, full, not (source.mmap and source.opens_together))
 
 
+def rows_in_shards(source: Source, rows: Ints) -> tuple[Ints, Ints]:
+    """The shards that rows lie in, and the place of each row where these shards lie end to end."""
+    shards, owners = np.unique(source.offsets[1:].searchsorted(rows, side="right"), return_inverse=True)
+    counts = source.counts[shards]
+    return shards, rows + (np.cumsum(counts) - counts - source.offsets[shards])[owners]
+
+
 @dataclass(frozen=True)
 class Column:
     """One key of a dataset."""
