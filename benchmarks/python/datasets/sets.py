@@ -23,6 +23,10 @@ class Lists(NamedTuple):
     file: Path
     shards: Path
 
+    def cut(self, array: np.ndarray, rows: Any) -> list[np.ndarray]:
+        """The sequences of some rows."""
+        return [array[self.offsets[i] : self.offsets[i + 1]] for i in rows]
+
 
 @functools.cache
 def _lists(rows: int, shards: int) -> Lists:
@@ -71,16 +75,18 @@ def _last(batches: Any) -> Any:
     return last
 
 
-@row("sets.epoch", "epoch over 64 shards, 12,800 sequences of 50 to 400, shuffled, padded batches of 64")
-def _(case: Case) -> None:
+def _epoch(case: Case) -> tuple[Lists, list[np.ndarray]]:
+    """A set and the rows of each batch of one epoch, of which the last batch is the reference."""
     data = _lists(case.size(12_800, 640), 64)
     order = np.random.default_rng(1).permutation(len(data.offsets) - 1)
     batches = [order[at : at + _BATCH] for at in range(0, len(order), _BATCH)]
+    case.reference = _pad(data.cut(data.codes, batches[-1]), data.cut(data.times, batches[-1]))
+    return data, batches
 
-    def cut(array: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
-        return [array[data.offsets[i] : data.offsets[i + 1]] for i in rows]
 
-    case.reference = _pad(cut(data.codes, batches[-1]), cut(data.times, batches[-1]))
+@row("sets.epoch", "epoch over 64 shards, 12,800 sequences of 50 to 400, shuffled, padded batches of 64")
+def _(case: Case) -> None:
+    data, batches = _epoch(case)
     case.goal("<= 1.1 of one file", 1.1, lambda t: t.ratio("varlen", "varlen, one file"), "x one file")
 
     @case.contender("varlen")
@@ -102,8 +108,8 @@ def _(case: Case) -> None:
         import datasets
 
         columns = {
-            "code": cut(data.codes, np.arange(len(order))),
-            "time": cut(data.times, np.arange(len(order))),
+            "code": data.cut(data.codes, range(len(data.offsets) - 1)),
+            "time": data.cut(data.times, range(len(data.offsets) - 1)),
         }
         held = datasets.Dataset.from_dict(columns).with_format("numpy")
 
@@ -123,7 +129,7 @@ def _(case: Case) -> None:
 
         class Mapped(Dataset[Any]):
             def __len__(self) -> int:
-                return len(order)
+                return len(data.offsets) - 1
 
             def __getitem__(self, i: int) -> list[np.ndarray]:
                 return [array[data.offsets[i] : data.offsets[i + 1]] for array in held]
@@ -145,13 +151,10 @@ def _(case: Case) -> None:
     order = parts.T.ravel()
     batches = [order[at : at + _BATCH] for at in range(0, count, _BATCH)]
 
-    def cut(array: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
-        return [array[data.offsets[i] : data.offsets[i + 1]] for i in rows]
-
     def own(batch: Any) -> dict[str, Any]:
         return {name: batch[name] for name in ("dim1/mask", "code", "time")}
 
-    case.reference = _pad(cut(data.codes, batches[-1]), cut(data.times, batches[-1]))
+    case.reference = _pad(data.cut(data.codes, batches[-1]), data.cut(data.times, batches[-1]))
     case.goal(
         "<= 5 us a batch more than one set",
         5.0,
@@ -199,7 +202,9 @@ def _(case: Case) -> None:
         import datasets
 
         held = [
-            datasets.Dataset.from_dict({"code": cut(data.codes, rows), "time": cut(data.times, rows)})
+            datasets.Dataset.from_dict(
+                {"code": data.cut(data.codes, rows), "time": data.cut(data.times, rows)}
+            )
             for rows in parts
         ]
         mixed = datasets.interleave_datasets(held).with_format("numpy")
@@ -224,10 +229,7 @@ def _(case: Case) -> None:
                 rows.append(int(parts[source, begins[source]]))
                 begins[source] += 1
                 if len(rows) == _BATCH or n == count - 1:
-                    last = _pad(
-                        [codes[data.offsets[i] : data.offsets[i + 1]] for i in rows],
-                        [times[data.offsets[i] : data.offsets[i + 1]] for i in rows],
-                    )
+                    last = _pad(data.cut(codes, rows), data.cut(times, rows))
                     rows = []
             return last
 
@@ -239,14 +241,7 @@ def _(case: Case) -> None:
     "epoch over codes in 64 shards and times in a file beside them, 12,800 sequences, padded batches of 64",
 )
 def _(case: Case) -> None:
-    data = _lists(case.size(12_800, 640), 64)
-    order = np.random.default_rng(1).permutation(len(data.offsets) - 1)
-    batches = [order[at : at + _BATCH] for at in range(0, len(order), _BATCH)]
-
-    def cut(array: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
-        return [array[data.offsets[i] : data.offsets[i + 1]] for i in rows]
-
-    case.reference = _pad(cut(data.codes, batches[-1]), cut(data.times, batches[-1]))
+    data, batches = _epoch(case)
     case.goal("<= 1.2 of one set", 1.2, lambda t: t.ratio("varlen", "varlen, one set"), "x one set")
 
     @case.contender("varlen")
@@ -270,8 +265,8 @@ def _(case: Case) -> None:
     def _() -> Any:
         import datasets
 
-        rows = np.arange(len(order))
-        parts = [{"code": cut(data.codes, rows)}, {"time": cut(data.times, rows)}]
+        rows = range(len(data.offsets) - 1)
+        parts = [{"code": data.cut(data.codes, rows)}, {"time": data.cut(data.times, rows)}]
         held = datasets.concatenate_datasets([datasets.Dataset.from_dict(part) for part in parts], axis=1)
         held = held.with_format("numpy")
 
@@ -289,7 +284,7 @@ def _(case: Case) -> None:
 
         def epoch() -> Any:
             for rows in batches:
-                last = _pad(cut(codes, rows), cut(times, rows))
+                last = _pad(data.cut(codes, rows), data.cut(times, rows))
             return last
 
         return epoch
