@@ -5,22 +5,8 @@ import pickle
 import numpy as np
 import pytest
 import varlen as vl
+from growth import ALL, FIRST, MORE, add, begin
 from varlen import io
-
-FIRST = {"x": [[1, 2], [], [3]], "w": ["a", "b", "a"]}
-MORE = {"x": [[4], [5, 6]], "w": ["c", "a"]}
-ALL = {key: FIRST[key] + MORE[key] for key in FIRST}
-
-
-def begin(folder, rows=FIRST, **options):
-    with io.ShardWriter(folder, 2, durable=False, **options) as writer:
-        writer.append(rows)
-    return folder
-
-
-def add(folder, rows=MORE):
-    with io.ShardWriter(folder, 2, append=True, durable=False) as writer:
-        writer.append(rows)
 
 
 @pytest.mark.parametrize("options", [{}, {"mmap": False}, {"keys": ["x"]}])

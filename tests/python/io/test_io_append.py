@@ -1,32 +1,16 @@
 """Rows added to a finished folder: a reader sees the old data set or the new, whatever happens on the way."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import varlen as vl
+from growth import ALL, FIRST, MORE, add, begin, run_killed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import io
-
-FIRST = {"x": [[1, 2], [], [3]], "w": ["a", "b", "a"]}
-MORE = {"x": [[4], [5, 6]], "w": ["c", "a"]}
-ALL = {key: FIRST[key] + MORE[key] for key in FIRST}
-
-
-def begin(folder, rows=FIRST, **options):
-    with io.ShardWriter(folder, 2, durable=False, **options) as writer:
-        writer.append(rows)
-    return folder
-
-
-def add(folder, rows=MORE, **options):
-    with io.ShardWriter(folder, 2, append=True, durable=False, **options) as writer:
-        writer.append(rows)
 
 
 def lists(folder, **options):
@@ -166,21 +150,7 @@ def test_accounts_add_up(tmp_path):
     assert (account.rows.source.values, account.rows.result.values) == (5, 5)
 
 
-PROGRAM = """
-import os, sys
-stop, count = int(sys.argv[2]), 0
-def counting(own):
-    def call(*arguments, **options):
-        global count
-        count += 1
-        if count == stop:
-            os._exit(9)
-        return own(*arguments, **options)
-    return call
-from varlen import io
-for name in ("rename", "replace", "unlink", "open", "writev", "pwrite", "fsync", "ftruncate"):
-    setattr(os, name, counting(getattr(os, name)))
-with io.ShardWriter(sys.argv[1], 2, append=True) as writer:
+APPEND = """with io.ShardWriter(sys.argv[1], 2, append=True) as writer:
     writer.append({"x": [[4], [5, 6]], "w": ["c", "a"]})
 """
 
@@ -190,7 +160,7 @@ def test_a_kill_at_any_step_leaves_the_old_rows_or_the_new(tmp_path):
     while code == 9:
         stop += 1
         folder = begin(tmp_path / str(stop), checksums=True)
-        code = subprocess.run([sys.executable, "-c", PROGRAM, folder, str(stop)], check=False).returncode
+        code = run_killed(APPEND, folder, stop)
         rows = lists(folder, verify="open")
         assert rows in (FIRST, ALL)
         assert io.verify(folder) == []

@@ -1,13 +1,12 @@
 """Partitions added to a finished folder: a shard each, once, by any engine, and all of them or none."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import varlen as vl
+from growth import run_killed
 from varlen import io
 
 FIRST = [{"id": [0, 1], "x": [[1, 2], []], "w": ["a", "b"]}, {"id": [2], "x": [[3]], "w": ["a"]}]
@@ -156,21 +155,7 @@ def test_accounts_add_up(tmp_path):
     assert account.columns["x"].result.values == 6
 
 
-PROGRAM = """
-import os, sys
-stop, count = int(sys.argv[2]), 0
-def counting(own):
-    def call(*arguments, **options):
-        global count
-        count += 1
-        if count == stop:
-            os._exit(9)
-        return own(*arguments, **options)
-    return call
-from varlen import io
-for name in ("rename", "replace", "unlink", "open", "writev", "pwrite", "fsync", "ftruncate"):
-    setattr(os, name, counting(getattr(os, name)))
-io.build([{"x": [[4]], "w": ["c"]}, {"x": [[5, 6]], "w": ["d"]}], None, sys.argv[1], append=True)
+BUILD = """io.build([{"x": [[4]], "w": ["c"]}, {"x": [[5, 6]], "w": ["d"]}], None, sys.argv[1], append=True)
 """
 
 
@@ -182,7 +167,7 @@ def test_a_kill_at_any_step_leaves_the_old_rows_or_the_new_and_the_next_call_end
         stop += 1
         folder = tmp_path / str(stop)
         build([old], folder)
-        code = subprocess.run([sys.executable, "-c", PROGRAM, folder, str(stop)], check=False).returncode
+        code = run_killed(BUILD, folder, stop)
         rows = lists(folder)
         assert rows in (old, whole(old, *parts))
         states.append(rows != old)
