@@ -76,8 +76,9 @@ struct ArrowShape {
 
 /// The number that a text is, if it lies between these.
 bool is_number(std::string_view text, std::int64_t minimum, std::int64_t maximum, std::int64_t& number) {
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const char* const start = text.data();
+  const char* const end = start + text.size();
+  const auto [rest, error] = std::from_chars(start, end, number);
   return error == std::errc() && rest == end && minimum <= number && number <= maximum;
 }
 
