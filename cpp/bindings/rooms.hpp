@@ -10,6 +10,7 @@ namespace varlen::bindings {
   ROOM(arrow)              \
   ROOM(batch)              \
   ROOM(bins)               \
+  ROOM(bits)               \
   ROOM(cast)               \
   ROOM(concat)             \
   ROOM(ctc)                \

@@ -96,13 +96,15 @@ TEST(batch_rows, rows_and_spread_values_equal_a_loop_for_any_threads) {
       }
     }
     Bytes out(z(total * width));
-    varlen::batch_broadcast(feeds.data(), runs, slots.data(), views.data(), ends.data(),
-                            repeat ? varlen::FillMode::repeat : varlen::FillMode::first,
-                            zero ? nullptr : fill.data(), width, out.data());
+    CHECK(varlen::batch_broadcast(feeds.data(), runs, slots.data(), views.data(), ends.data(),
+                                  repeat ? varlen::FillMode::repeat : varlen::FillMode::first,
+                                  zero ? nullptr : fill.data(), width, out.data(), place)
+              .ok());
     CHECK(out == want);
     if (dim == depth) {
       Bytes rows(z(total * width));
-      varlen::batch_rows(feeds.data(), runs, slots.data(), ends.data(), width, rows.data());
+      CHECK(
+          varlen::batch_rows(feeds.data(), runs, slots.data(), ends.data(), width, rows.data(), place).ok());
       CHECK(rows == want);
     }
   }

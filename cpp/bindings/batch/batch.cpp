@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "bits/bits.hpp"
 #include "joint/joint.hpp"
 #include "support/arrays.hpp"
 #include "support/raise.hpp"
@@ -31,13 +32,25 @@ const std::int64_t* optional_ints(py::handle values, const char* argument, std::
   return keep.data;
 }
 
+/// Keys in blocks of bits: (name, dim, an array of such values, their `Bits`) each.
+std::vector<BitColumn> bit_columns(const py::handle& columns) {
+  std::vector<BitColumn> out;
+  for (const py::handle column : columns) {
+    const auto parts = py::cast<py::tuple>(column);
+    const auto bits = py::cast<std::shared_ptr<const BitsObject>>(parts[3]);
+    out.push_back({py::cast<std::string>(parts[0]), py::cast<int>(parts[1]),
+                   std::make_shared<ArrayValues>(as_rows(parts[2], "bits")), bits->blocks(), bits});
+  }
+  return out;
+}
+
 }  // namespace batch_arguments
 
 BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::string>& labels,
                              const py::object& prefix, const py::object& suffix,
                              const std::vector<std::string>& names, const std::vector<int>& dims,
                              const py::list& fills, const py::list& nans, const py::dict& options,
-                             const py::list& fillers) {
+                             const py::list& fillers, const py::list& bits) {
   using namespace batch_arguments;
   BatchOptions read = batch_options(options);
   std::vector<BatchKey> keys;
@@ -53,7 +66,8 @@ BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::stri
   sources.reserve(shards.size());
   for (std::size_t s = 0; s < shards.size(); ++s) {
     const std::string label = s < labels.size() ? labels[s] : std::string();
-    sources.push_back({joint_at(shards[s], "shards"), label, are_files});
+    sources.push_back({joint_at(shards[s], "shards"), label, are_files, {}});
+    if (s < bits.size()) sources.back().bits = bit_columns(bits[s]);
   }
   model_ = std::make_unique<Batcher>(std::move(sources), std::move(keys), std::move(read),
                                      optional_joint(prefix, "prefix"), optional_joint(suffix, "suffix"));

@@ -44,7 +44,8 @@ class BatcherObject {
  public:
   BatcherObject(const py::list& shards, const std::vector<std::string>& labels, const py::object& prefix,
                 const py::object& suffix, const std::vector<std::string>& names, const std::vector<int>& dims,
-                const py::list& fills, const py::list& nans, const py::dict& options, const py::list& filler);
+                const py::list& fills, const py::list& nans, const py::dict& options, const py::list& filler,
+                const py::list& bits);
 
   py::dict call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
                 py::handle counters, py::handle prefix_rows, py::handle suffix_rows, py::handle out,

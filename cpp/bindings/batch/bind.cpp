@@ -11,10 +11,10 @@ void bind_batch(py::module_& m) {
       m, "Batcher", "Sources and options of a batch, looked at once; called with rows for each batch.")
       .def(py::init<const py::list&, const std::vector<std::string>&, const py::object&, const py::object&,
                     const std::vector<std::string>&, const std::vector<int>&, const py::list&,
-                    const py::list&, const py::dict&, const py::list&>(),
+                    const py::list&, const py::dict&, const py::list&, const py::list&>(),
            py::arg("shards"), py::arg("labels"), py::arg("prefix"), py::arg("suffix"), py::arg("names"),
            py::arg("dims"), py::arg("fills"), py::arg("nans"), py::arg("options"),
-           py::arg("between") = py::list())
+           py::arg("between") = py::list(), py::arg("bits") = py::list())
       .def("__call__", &BatcherObject::call, py::arg("rows"), py::arg("start") = py::none(),
            py::arg("end") = py::none(), py::arg("seed") = 0, py::arg("epoch") = 0,
            py::arg("counters") = py::none(), py::arg("prefix_rows") = py::none(),

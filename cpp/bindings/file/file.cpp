@@ -13,6 +13,7 @@
 #include "support/arrays.hpp"
 #include "support/keep.hpp"
 #include "support/raise.hpp"
+#include "varlen/bits.hpp"
 
 namespace varlen::bindings {
 
@@ -33,7 +34,7 @@ class MappedFile {
     }
     if (header_ == nullptr) {
       header_ = read_header(file);
-      if (nested) check_ends(file);
+      if (nested && !has_bits()) check_ends(file);
     } else if (header_->data_start() + header_->data_size() != id_.size) {
       raise_value("recall", "gave the header of another file");
     }
@@ -79,6 +80,15 @@ class MappedFile {
   }
 
  private:
+  // Whether the tensors are blocks of bits, whose levels are checked when they are decoded.
+  [[nodiscard]] bool has_bits() const {
+    for (std::int64_t i = 0; i < header_->pair_count(); ++i) {
+      const HeaderPair& pair = header_->pair(i);
+      if (pair.key == "format" && pair.value == kBitsFormat) return true;
+    }
+    return false;
+  }
+
   // The last end of each level says how many rows lie under it: one short read a level.
   void check_ends(const Descriptor& file) const {
     const Layout& layout = header_->layout();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "varlen/bits.hpp"
 #include "varlen/cast.hpp"
 #include "varlen/joint.hpp"
 #include "varlen/status.hpp"
@@ -84,31 +85,33 @@ void batch_own_level(std::int64_t count, const Range* parents, const Range* chil
 
 /// A column as it lies in one source, and how its elements change on their way.
 struct Feed {
-  Rows rows;
+  Rows rows;  ///< without data, where the column lies in blocks of bits
   int dim = 0;
   Convert convert;
+  const BitBlocks* bits = nullptr;  ///< of as many numbers as the rows have words
 
   /// Elements of a row.
   [[nodiscard]] std::int64_t elements() const noexcept { return rows.width / convert.from; }
 };
 
 /// The first row of the runs with an element that does not fit `to`: not_representable, where = its row in
-/// the source. `from` is the type that each source holds. With skip_nan, NaN fits.
+/// the source. `from` is the type that each source holds. With skip_nan, NaN fits. Like all that read rows
+/// here, it fails with bad_block too.
 Status batch_fits(const Feed* feeds, const Type* from, Type to, bool skip_nan, const Runs& runs,
                   const Range* ranges, Place& place) noexcept;
 
 /// The rows of every run, one run after another, `width` bytes each. ends[i] = rows in runs [0, i].
 /// Threaded by bytes.
-void batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const std::int64_t* ends,
-                std::int64_t width, std::byte* out) noexcept;
+Status batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const std::int64_t* ends,
+                  std::int64_t width, std::byte* out, Place& place) noexcept;
 
 /// Which slots under a row of a column above them hold it: the first, or all.
 enum class FillMode : std::uint8_t { first, repeat };
 
 /// The same for slots of the deepest dim: a column that lies above it goes to the first slot under each row
 /// or to all of them, `fill` (width bytes, null is zero) elsewhere. up is what batch_rise gave.
-void batch_broadcast(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
-                     const std::int64_t* ends, FillMode mode, const std::byte* fill, std::int64_t width,
-                     std::byte* out) noexcept;
+Status batch_broadcast(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
+                       const std::int64_t* ends, FillMode mode, const std::byte* fill, std::int64_t width,
+                       std::byte* out, Place& place) noexcept;
 
 }  // namespace varlen

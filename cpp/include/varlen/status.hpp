@@ -28,6 +28,7 @@ enum class Code : std::uint8_t {
   io_error,            ///< the system refused: where = byte of the file or -1, value = errno
   not_regular,         ///< a path is not a regular file: value = 1 for a folder
   short_read,          ///< a file ended early: where = the first missing byte, value = how many are missing
+  bad_block,           ///< a block of bits is refused: where = the block, value = a BlockFault
   no_room,             ///< a table that the caller gave is too small
 };
 

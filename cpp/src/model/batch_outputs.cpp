@@ -100,12 +100,12 @@ void BatchPlan::end_to_end(const std::vector<Feed>& feeds, std::size_t key, std:
                            const std::byte* gap_row, std::byte* target) const {
   const auto axis = static_cast<std::size_t>(b_.feeds_[key].axes);
   const std::int64_t* ends = run_ends_[axis].data();
-  if (is_above(key)) {
-    batch_broadcast(feeds.data(), runs(), ranges_[1].data(), up_view_.data(), ends, b_.options_.fill_mode,
-                    gap_row, width, target);
-  } else {
-    batch_rows(feeds.data(), runs(), ranges_[axis].data(), ends, width, target);
-  }
+  Place place;
+  const Status status =
+      is_above(key) ? batch_broadcast(feeds.data(), runs(), ranges_[1].data(), up_view_.data(), ends,
+                                      b_.options_.fill_mode, gap_row, width, target, place)
+                    : batch_rows(feeds.data(), runs(), ranges_[axis].data(), ends, width, target, place);
+  need(status, place, b_.keys_[key].name);
 }
 
 void BatchPlan::level_ends(int axis, std::int64_t* out) const {
@@ -148,10 +148,10 @@ void BatchPlan::add_values(std::size_t key) {
 void BatchPlan::write_values(std::size_t key, std::byte* to) {
   const Feeds& feeds = b_.feeds_[key];
   if (feeds.axes == 0) {
-    outer(feeds.values, feeds.width, to);
+    outer(feeds.values, key, feeds.width, to);
   } else if (b_.options_.ragged) {
     end_to_end(feeds.values, key, feeds.width, feeds.gap_row, to);
-  } else if (is_above(key) || !feeds.is_uniform) {
+  } else if (is_above(key) || !feeds.is_uniform || feeds.has_bits) {
     Buffer rows = buffer_of(total(feeds.axes), feeds.width);
     end_to_end(feeds.values, key, feeds.width, feeds.gap_row, rows.data());
     pad_rows(rows.data(), feeds.axes, feeds.width, feeds.pattern, to);
@@ -179,7 +179,7 @@ void BatchPlan::write_not_nan_rows(std::size_t key, std::byte* rows) {
   const std::int64_t width = feeds.width / b_.keys_[key].fill->element_bytes();
   const std::int64_t count = (feeds.axes == 0 ? n_ : total(feeds.axes)) * width;
   if (feeds.axes == 0) {
-    outer(feeds.is_nan, width, rows);
+    outer(feeds.is_nan, key, width, rows);
   } else {
     const std::vector<std::byte> ones(static_cast<std::size_t>(width), std::byte{1});
     end_to_end(feeds.is_nan, key, width, b_.options_.fill_nan ? ones.data() : nullptr, rows);
@@ -187,11 +187,14 @@ void BatchPlan::write_not_nan_rows(std::size_t key, std::byte* rows) {
   for (std::int64_t i = 0; i < count; ++i) rows[i] ^= std::byte{1};
 }
 
-void BatchPlan::outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const {
+void BatchPlan::outer(const std::vector<Feed>& feeds, std::size_t key, std::int64_t width,
+                      std::byte* to) const {
+  const std::string& name = b_.keys_[key].name;
   Scratch<std::int64_t> ends(n_);
   std::iota(ends.data(), ends.data() + n_, 1);
+  Place place;
   if (per_row_ == 1) {
-    batch_rows(feeds.data(), runs(), records_.data(), ends.data(), width, to);
+    need(batch_rows(feeds.data(), runs(), records_.data(), ends.data(), width, to, place), place, name);
     return;
   }
   const auto per_row = static_cast<std::size_t>(per_row_);
@@ -202,8 +205,10 @@ void BatchPlan::outer(const std::vector<Feed>& feeds, std::int64_t width, std::b
     source_ids[i] = source_ids_[i * per_row + window];
     records[i] = records_[i * per_row + window];
   }
-  batch_rows(feeds.data(), {b_.sources_.data(), source_ids.data(), n_}, records.data(), ends.data(), width,
-             to);
+  const Status status = batch_rows(feeds.data(), {b_.sources_.data(), source_ids.data(), n_}, records.data(),
+                                   ends.data(), width, to, place);
+  if (place.run >= 0) place.run = place.run * per_row_ + static_cast<std::int64_t>(window);
+  need(status, place, name);
 }
 
 void BatchPlan::add_mask(int axes) {

@@ -92,7 +92,7 @@ std::int64_t BatchPlan::stage_key(std::size_t key) {
     std::vector<Feed> as_they_are = key_feeds.values;
     for (Feed& feed : as_they_are) feed.convert = {};
     if (key_feeds.axes == 0) {
-      outer(as_they_are, width, rows);
+      outer(as_they_are, key, width, rows);
     } else {
       end_to_end(as_they_are, key, width, nullptr, rows);
     }
@@ -120,7 +120,7 @@ void BatchPlan::stage_values(std::size_t key, StagedArray& array) {
     array.rows = stage(array.count * feeds.width, [this, key](std::byte* rows) {
       const Feeds& key_feeds = b_.feeds_[key];
       if (key_feeds.axes == 0) {
-        outer(key_feeds.values, key_feeds.width, rows);
+        outer(key_feeds.values, key, key_feeds.width, rows);
       } else {
         end_to_end(key_feeds.values, key, key_feeds.width, key_feeds.gap_row, rows);
       }

@@ -138,18 +138,35 @@ void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int plac
     feeds.from.push_back(feeds.type.value_or(Type::b1));
     return;
   }
-  const int c = joint.data().find(key.name);
+  const auto bits = std::find_if(from.bits.begin(), from.bits.end(),
+                                 [&](const BitColumn& column) { return column.name == key.name; });
+  const bool has_bits = bits != from.bits.end();
+  const int c = has_bits ? 0 : joint.data().find(key.name);
   if (c < 0) refuse_source(from, "has no key '" + key.name + "'");
   const auto index = static_cast<std::size_t>(c);
-  if (joint.dim(index) != place) {
-    refuse_source(from, "key '" + key.name + "' lies at dim " + std::to_string(joint.dim(index)) + ", not " +
+  const int have = has_bits ? bits->dim : joint.dim(index);
+  if (have != place) {
+    refuse_source(from, "key '" + key.name + "' lies at dim " + std::to_string(have) + ", not " +
                             std::to_string(place));
   }
-  const Values& values = *joint.data().columns[index].values;
+  const Values& values = has_bits ? *bits->like : *joint.data().columns[index].values;
   if (!values.same_row(*key.fill)) refuse_source(from, "rows of '" + key.name + "' have another shape");
   const std::optional<Type> type = values.type();
   feed.rows = values.rows();
-  if (place < 0) feed.rows.data += (joint.column_range(index).begin - 1) * feed.rows.width;  // of record 1
+  if (has_bits) {
+    feed.bits = &bits->blocks;
+    feed.rows.data = nullptr;
+    feed.rows.count = joint.range(place).size();
+    const std::int64_t words = feed.rows.width / std::max<std::int64_t>(feed.bits->width, 1);
+    if (!joint.is_whole() || feed.bits->width != values.element_bytes() ||
+        feed.bits->count != feed.rows.count * words) {
+      refuse_source(from, "key '" + key.name + "' has " + std::to_string(feed.bits->count) +
+                              " numbers in blocks for " + std::to_string(feed.rows.count) + " rows");
+    }
+    feeds.has_bits = true;
+  } else if (place < 0) {
+    feed.rows.data += (joint.column_range(index).begin - 1) * feed.rows.width;  // of record 1
+  }
   Feed is_nan = feed;
   if (!values.same_element(*key.fill) || key.nan != nullptr) {
     if (!type || !feeds.type) {
@@ -163,7 +180,7 @@ void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int plac
         is_float(*type) ? nan_mask_of(*type) : Convert{none_is_nan, values.element_bytes(), 1, nullptr};
   }
   const bool first = std::none_of(feeds.values.begin(), feeds.values.end(),
-                                  [](const Feed& f) { return f.rows.data != nullptr; });
+                                  [](const Feed& f) { return f.rows.data != nullptr || f.bits != nullptr; });
   if (!first) feeds.is_uniform = feeds.is_uniform && same_convert(feeds.values[feeds.one], feed);
   if (first) feeds.one = feeds.values.size();
   feeds.values.push_back(feed);
@@ -181,6 +198,10 @@ void Batcher::raise(Status status, Place place, std::int32_t source, const std::
     record.row = status.where;
     record.advice = "give dtype={'" + argument + "': ...}";
     throw Error(Fault::value, about(from, std::move(record)));
+  }
+  if (status.code == Code::bad_block) {
+    throw Error(from.is_file ? Fault::format : Fault::value,
+                about(from, record_of(status, "'" + argument + "'")));
   }
   const std::string bounds = "dim" + std::to_string(place.level + from.joint.shift()) + "/bounds";
   throw Error(fault_of(status.code), about(from, record_of(status, bounds)));

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "varlen/bits.hpp"
+
 namespace varlen {
 
 Fault fault_of(Code code) noexcept {
@@ -41,6 +43,7 @@ constexpr const char* kCodes[] = {"ok",
                                   "io_error",
                                   "not_regular",
                                   "short_read",
+                                  "bad_block",
                                   "no_room"};
 static_assert(std::size(kCodes) == static_cast<std::size_t>(Code::no_room) + 1);
 
@@ -82,6 +85,8 @@ std::string reason_of(Status status) {
       return "row " + row + " of the mask has a gap";
     case Code::not_representable:
       return "element " + row + " does not fit the dtype that was asked for";
+    case Code::bad_block:
+      return "block " + row + " " + fault_text(static_cast<BlockFault>(status.value));
     case Code::bad_header:
     case Code::bad_layout:
     case Code::io_error:

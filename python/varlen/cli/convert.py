@@ -30,6 +30,8 @@ pattern or a folder; several inputs become one data set, in this order.
   .csv .tsv
   .gz .bz2 .xz .zst      compressed JSON lines, CSV and TSV
   a folder of MEDS       data/ and metadata/, as meds-torch-data reads them: see below
+  .nrt, a folder of them with --compress the same rows in fewer bytes, which only varlen reads;
+                         without it the plain files of compressed ones, bit for bit
 
 OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their
 order. The command leaves out an index that pandas stored. If rows are wrong, it names all of
@@ -169,6 +171,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
     add("--batch-rows", metavar="N", type=int, default=65536, help="rows to read at a time (default: 65536)")
+    add("--compress", action="store_true", help="store numbers in as few bits as they need")
     add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
     add("--checksums", action="store_true", help="store checksums, which `varlen verify` compares")
     add("--force", action="store_true", help="replace OUT if it exists")
@@ -283,24 +286,50 @@ def _fill(text: str | None) -> Any:
     return text
 
 
-def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
-    plain = {
-        "sources",
-        "target",
-        "force",
-        "quiet",
-        "json",
-        "drop_unsplit",
-        "run",
-        "parser",
-        "nulls",
-        "batch_rows",
-        "checksums",
-    }
+def _refuse_flags(arguments: argparse.Namespace, names: set[str], source: Path, what: str) -> None:
+    """Refuses options that mean nothing for a source that is converted whole."""
+    plain = {"sources", "target", "force", "quiet", "json", "run", "parser", "nulls", "batch_rows", *names}
     flags = [name for name, value in vars(arguments).items() if name not in plain and value]
     if flags or arguments.nulls != "refuse":
         name = (flags or ["nulls"])[0]
-        raise Misuse(f"--{name.replace('_', '-')}: {folder} is a folder of MEDS, which is converted whole")
+        raise Misuse(f"--{name.replace('_', '-')}: {source} is {what}, which is converted whole")
+
+
+def _has_rows(path: Path) -> bool:
+    """Whether a file or a folder is a data set already."""
+    if path.is_dir():
+        return any(path.glob("*.nrt"))
+    return path.suffix in (".nrt", ".safetensors")
+
+
+def _rewrite(arguments: argparse.Namespace) -> int:
+    """Makes compressed files of plain ones, or plain ones of compressed ones."""
+    source, target = Path(arguments.sources[0]), arguments.target
+    if len(arguments.sources) > 1:
+        raise Misuse(f"{source}: is a data set, which is converted alone")
+    _refuse_flags(arguments, {"compress", "checksums"}, source, "a data set")
+    if target.exists() and source.exists() and target.samefile(source):
+        raise Misuse(f"{target}: IN and OUT are the same file")
+    check_parent(target, target)
+    if target.exists() and (target.is_dir() or not arguments.force):
+        advice = "--force replaces no folder" if target.is_dir() else "--force replaces it"
+        raise FileExistsError(f"{target}: already exists; {advice}")
+    from varlen.cli.info import as_bytes
+    from varlen.io.rewrite import rewrite
+    from varlen.io.shard_index import find_shards
+
+    source_bytes = sum(Path(shard.path).stat().st_size for shard in find_shards(source))
+    paths = rewrite(str(source), str(target), compress=arguments.compress, checksums=arguments.checksums)
+    size = sum(Path(path).stat().st_size for path in paths)
+    if arguments.json:
+        print(json.dumps({"bytes": size, "source_bytes": source_bytes, "files": len(paths)}, indent=2))
+    elif not arguments.quiet:
+        print(f"{target}: {as_bytes(size)}, {size / max(source_bytes, 1):.2f} of {as_bytes(source_bytes)}")
+    return 0
+
+
+def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
+    _refuse_flags(arguments, {"drop_unsplit", "checksums"}, folder, "a folder of MEDS")
     from varlen.cli.conversion.meds_folder import convert_meds
 
     convert_meds(
@@ -332,6 +361,8 @@ def _run(arguments: argparse.Namespace) -> int:
     _place_target(arguments)
     if len(arguments.sources) == 1 and is_meds(Path(arguments.sources[0])):
         return _run_meds(arguments, Path(arguments.sources[0]))
+    if any(_has_rows(Path(source)) for source in arguments.sources):
+        return _rewrite(arguments)
     inputs = _check(arguments)
     import time
 
@@ -390,6 +421,7 @@ def _run(arguments: argparse.Namespace) -> int:
             "row_ids": arguments.row_ids,
             "account": (account := io.Account()),
             "checksums": arguments.checksums,
+            "compress": arguments.compress,
         }
         records = 0
         wrong = (ValueError, TypeError, OverflowError)

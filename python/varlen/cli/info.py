@@ -17,7 +17,7 @@ from varlen.display.text import align
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
-    from varlen.io import Account, Tally
+    from varlen.io import Account, ShardSet, Tally
 
     Ints = npt.NDArray[np.int64]
 
@@ -84,7 +84,8 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
 
     source = open_shards(path)
     schema = source.schema
-    joints = source.joints
+    joints = [source.plan_source(shard)[0] for shard in range(len(source.counts))]
+    sizes = {name: _key_bytes(source, name) for name in source.names} if source.decodes else {}
     depth = source.depth
     levels = []
     shuffle = np.random.default_rng(0).permutation
@@ -109,8 +110,7 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
 
             level["picture"] = sparkline(lengths, _PICTURE_BINS)
             if pictures:
-                sizes = sorted({*_SIZES, batch_size})
-                level |= _picture_figures(lengths, sizes)
+                level |= _picture_figures(lengths, sorted({*_SIZES, batch_size}))
         levels.append(level)
     return {
         "path": str(path),
@@ -131,11 +131,18 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
                 "zone": schema[name].zone,
                 "dims": list(schema[name].dims),
                 "note": schema[name].note,
+                **({"bytes": sizes[name][0], "plain_bytes": sizes[name][1]} if name in sizes else {}),
             }
             for name, entry in source.fields.items()
         },
         "levels": levels,
     }
+
+
+def _key_bytes(source: ShardSet, name: str) -> tuple[int, int]:
+    """The bytes that a key takes in all files, and would take in plain ones."""
+    sizes = [source.file(shard).key_bytes(name) for shard in np.flatnonzero(source.counts).tolist()]
+    return sum(own for own, _ in sizes), sum(plain for _, plain in sizes)
 
 
 def _picture_figures(lengths: Ints, batch_sizes: Sequence[int]) -> dict[str, Any]:
@@ -178,6 +185,7 @@ def _key_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
         notes += ["row ids"] if name == facts["row_ids"] else []
         if key["words"] is not None and name != facts["row_ids"]:
             notes.append("no padding id" if key["padding_id"] is None else f"padding id {key['padding_id']}")
+        notes += [f"{as_bytes(key['bytes'])} of {as_bytes(key['plain_bytes'])}"] if "bytes" in key else []
         notes += [] if key["note"] is None else [f"text: {key['note']}"]
         lines.append((name, str(key["dim"]), key["dtype"], f"{key['rows']:,}", ", ".join(notes)))
     return lines

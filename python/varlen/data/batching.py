@@ -155,13 +155,14 @@ class Batching(Rows):
             counters = self.row_numbers(rows_given)
             numbers = self._index[counters]
         self._check_files()
-        if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
+        is_planned = source.mmap or source.decodes
+        if is_planned and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
             plan = (self if self._base is None else self._base)._plan(options)
             source.touch(numbers, plan.keys)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
             counters = numbers = self.row_numbers(rows_given)
-        if not source.mmap:
+        if not is_planned:
             return run_unmapped(
                 self, options, counters, numbers, start, end, seed, epoch, out, edge_rows, bins
             )
@@ -210,5 +211,7 @@ class Batching(Rows):
         source, numbers = self._source, [int(shard) for shard in shards]
         for shard in numbers:
             self._check_widened(shard, options)
-        joints, paths = map_shards(source, lambda shard: source.joint(shard, ()), numbers), source.paths
-        return BatchPlan(joints, [paths[shard] for shard in numbers], source.fields, options)
+        paths = source.paths
+        parts = map_shards(source, lambda shard: source.plan_source(shard, ()), numbers)
+        joints, bits = [joint for joint, _ in parts], [columns for _, columns in parts]
+        return BatchPlan(joints, [paths[shard] for shard in numbers], source.fields, options, bits=bits)

@@ -33,6 +33,7 @@ from varlen.io.dtypes import small_keys, widen
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices
+    from varlen.io.file import BitColumn
 
 
 __all__ = []
@@ -47,7 +48,8 @@ _PARTS = "dim1/part"
 class BatchPlan:
     """The options of a batch, resolved for a list of joints, so that a batch is one call of the core.
 
-    lift: every joint is one record, as for samples that are to be put together.
+    lift: every joint is one record, as for samples that are to be put together. bits: of each joint, the keys
+    beside it that lie in blocks of bits.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class BatchPlan:
         options: BatchOptions,
         *,
         lift: bool = False,
+        bits: Sequence[Sequence[BitColumn]] = (),
     ) -> None:
         self.options = options
         values = options.values
@@ -126,6 +129,7 @@ class BatchPlan:
             [nans.get(key) for key in selection],
             {**options.core_options(), "lift": lift},
             [self._fills_of(key, column, values["fill_mode"]) for key, column in selection.items()],
+            [list(columns) for columns in bits],
         )
 
     def _fills_of(self, key: str, column: ColumnLike, fill_mode: str) -> Array | None:

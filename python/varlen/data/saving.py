@@ -40,10 +40,16 @@ def save_rows(
     path: str | os.PathLike[str],
     rows_per_shard: int | None,
     progress: bool,
-    checksums: bool,
+    checksums: bool = False,
+    compress: bool = False,
 ) -> None:
     """Write all rows to a file, or to a folder of shards."""
-    options = {**options_of(dataset), "account": account_of(dataset).successor(), "checksums": checksums}
+    options: dict[str, Any] = {
+        **options_of(dataset),
+        "account": account_of(dataset).successor(),
+        "checksums": checksums,
+        "compress": compress,
+    }
     writer = (
         Writer(path, **options) if rows_per_shard is None else ShardWriter(path, rows_per_shard, **options)
     )

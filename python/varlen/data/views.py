@@ -17,6 +17,7 @@ from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Array, Column, Ints, map_shards, rows_in_shards
 from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
+from varlen.io.bits import as_compress
 from varlen.io.building.engines import MOST_WORKERS
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
@@ -419,6 +420,7 @@ class Views(Batching):
         rows_per_shard: int | None = None,
         progress: bool = False,
         checksums: bool = False,
+        compress: bool = False,
     ) -> None:
         """Write the rows with all keys, vocabularies and row ids, in bounded memory.
 
@@ -432,6 +434,9 @@ class Views(Batching):
             Show a progress bar.
         checksums
             Store checksums, as `varlen.io.save` does.
+        compress
+            True stores the numbers in as few bits as they need, as `varlen.io.save` says; only varlen reads
+            such files.
 
         Raises
         ------
@@ -452,6 +457,7 @@ class Views(Batching):
         """
         size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
         save_rows(self, path, size, as_bool(progress, "progress"), as_bool(checksums, "checksums"))
+        save_rows(self, path, size, as_bool(progress, "progress"), as_compress(compress))
 
     def _with_source(self, source: object) -> Self:
         """A dataset of this class, with its own attributes, over another source."""

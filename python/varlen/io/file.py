@@ -20,6 +20,7 @@ from varlen.arguments import as_list, as_path
 from varlen.errors import error_of, index_error, name_file
 from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
+from varlen.io.bits import BitReader, Reader
 from varlen.io.checksums import CHECKSUM
 from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError, format_error, stale_error
@@ -39,6 +40,8 @@ from varlen.io.schema import Field, joint_metadata
 __all__ = ["File", "open_file"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype]
+# A key in blocks of bits: its name, its dim, an array of its values without rows, and the blocks.
+BitColumn = tuple[str, int, Array, _core.Bits]
 _T = TypeVar("_T")
 
 
@@ -74,6 +77,7 @@ class File:
 
     __slots__ = (
         "__weakref__",
+        "_bits",
         "_core",
         "_identity",
         "_joints",
@@ -94,9 +98,12 @@ class File:
         except FileFormatError as error:
             raise explain(error, path) from None
         self._identity: Identity = self._core.identity
-        self._layout = known_layout(self._identity) or self._name_file(lambda: FileLayout(self._core.header))
+        self._layout = known_layout(self._identity) or self._name_file(
+            lambda: FileLayout(self._core.header, self._read_outer)
+        )
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
+        self._bits: dict[int, Any] = {}
         self._right_tensors: set[int] = set()  # tensors whose bytes have their checksums
 
     @property
@@ -107,7 +114,13 @@ class File:
     @property
     def mmap(self) -> bool:
         """Whether arrays are views of the mapped file; otherwise each is read into its own memory."""
-        return self._mmap
+        return self._mmap and self._layout.bits is None
+
+    @property
+    def decodes(self) -> bool:
+        """Whether the file was saved with `compress=`, and is mapped: batches are decoded from the map."""
+        table = self._layout.bits
+        return self._mmap and table is not None and table.is_numeric
 
     @property
     def identity(self) -> Identity:
@@ -168,11 +181,11 @@ class File:
     @property
     def checksum(self) -> str | None:
         """The checksum of the header, as it was written; None if the file holds none."""
-        return self.header.metadata.get(CHECKSUM)
+        return self._layout.outer.metadata.get(CHECKSUM)
 
     @property
     def checksums(self) -> Mapping[str, str]:
-        """The checksum of each tensor, by its full name, as it was written; empty if the file holds none."""
+        """The checksum of each tensor's bytes in the file, by its name there; empty if the file holds none."""
         return self._name_file(lambda: self._layout.checksums)
 
     def head(self) -> bytes:
@@ -200,7 +213,7 @@ class File:
         with open(self._path, "rb") as file:
             if _identity(os.fstat(file.fileno())) != self._identity:
                 self.check()
-            return file.read(self.header.data_start)
+            return file.read(self._layout.outer.data_start)
 
     def entry(self, name: str) -> TensorEntry:
         """The place of a key's values in the file.
@@ -233,6 +246,38 @@ class File:
         if name not in self.fields:
             raise error_of(KeyError, "", f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
         return self._layout.entry(name)
+
+    def key_bytes(self, name: str) -> tuple[int, int]:
+        """The bytes of a key's values in the file, and in a plain file.
+
+        Parameters
+        ----------
+        name : str
+            A key.
+
+        Returns
+        -------
+        tuple of int
+            Both sizes; they differ where the file was saved with `compress=`.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2000]), "dim1/t": np.arange(2000)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, compress=True)
+        ...     varlen.io.open_file(f"{folder}/a.nrt").key_bytes("t")
+        (64, 16000)
+        """
+        number = self.entry(name).number
+        _, _, _, begin, end = self.header.describe(number)
+        table = self._layout.bits
+        return end - begin if table is None else table.nbytes(number), end - begin
 
     def check(self) -> None:
         """Raise an error if the path no longer leads to the opened file.
@@ -344,7 +389,7 @@ class File:
         joint = self._joints.get(names)
         if joint is None:
             joint = self._name_file(lambda: self._make_joint(names))
-            if self._mmap:
+            if self.mmap:
                 joint = self._joints.setdefault(names, joint)
         return joint
 
@@ -419,7 +464,7 @@ class File:
 
     def _values(self, name: str) -> Array:
         index, _, file_dtype, dtype, is_aligned = self._layout.entry(name)
-        array = self._core.view(index, file_dtype) if is_aligned and self._mmap else self._view(index)
+        array = self._core.view(index, file_dtype) if is_aligned and self.mmap else self._view(index)
         return array if dtype is file_dtype else array.view(dtype)
 
     def level(self, number: int) -> Array | _core.Level:
@@ -455,13 +500,13 @@ class File:
                 "number", f"expected a level from 1 to {self.depth}, got {number}", number=number
             )
         index = self._layout.bounds[number - 1]
-        if index >= 0:
+        if index >= 0 and self._layout.bits is None:
             ends = self._view(index)
             return ends if ends.dtype == np.int64 else ends.astype(np.int64)
         return self.owned_level(number)
 
     def owned_level(self, number: int) -> _core.Level:
-        """A level of a file that stores only lengths: they are added up once and kept.
+        """A level that is no view of the file: lengths are added up, blocks decoded, once, and kept.
 
         Parameters
         ----------
@@ -491,24 +536,30 @@ class File:
         level = self._levels.get(number)
         if level is None:
             rows = self._layout.rows
-            counts = self._view(self._layout.lengths[number - 1])
-            level = self._name_file(lambda: _core.Level.from_lengths(counts))
+            index = self._layout.bounds[number - 1]
+            if index >= 0:
+                ends = self._view(index).astype(np.int64, copy=False)
+                level = self._name_file(lambda: _core.Level.from_bounds(ends))
+            else:
+                counts = self._view(self._layout.lengths[number - 1])
+                level = self._name_file(lambda: _core.Level.from_lengths(counts))
             if rows[number] not in (-1, level.total):
+                what = "lengths: adds up to" if index < 0 else "bounds: ends at"
                 raise format_error(
                     self.path,
-                    f"dim{number}/lengths: adds up to {level.total}, "
-                    f"but dim {number} has {rows[number]} rows",
+                    f"dim{number}/{what} {level.total}, but dim {number} has {rows[number]} rows",
                 )
             self._levels[number] = level
         return level
 
-    def reader(self) -> _core.FileReader:
+    def reader(self) -> Reader:
         """Open a second handle to the file, for reading ranges of its data.
 
         Returns
         -------
-        _core.FileReader
-            The handle; close it after use.
+        Reader
+            The handle: `read(begins, ends)` gives bytes of the data, decoded where the file is compressed.
+            Close it after use.
 
         Raises
         ------
@@ -524,7 +575,77 @@ class File:
         ...     file = varlen.io.open_file(f"{folder}/a.nrt")
         ...     file.reader().close()
         """
-        return _core.FileReader(self._path, self._identity, self.header.data_start)
+        return self._decoder(None if self._mmap else self._outer_reader())
+
+    def _outer_reader(self) -> Reader:
+        """A reader of the file's own data."""
+        return _core.FileReader(self._path, self._identity, self._layout.outer.data_start)
+
+    def _decoder(self, fetch: Reader | None) -> Reader:
+        """A reader of the plain data by one of the file's own; from the map without one."""
+        table = self._layout.bits
+        if table is None:
+            return fetch or self._outer_reader()
+        if fetch is None:
+            return BitReader(table, self._path, blocks_of=self._bits_of)
+        return BitReader(table, self._path, fetch=fetch, records=self._bits)
+
+    def _bits_of(self, number: int) -> _core.Bits:
+        """The blocks of a tensor in the map."""
+        bits: _core.Bits | None = self._bits.get(number)
+        if bits is None:
+            table = self._layout.bits
+            assert table is not None
+            data = self._core.view(table.numbers[number], np.dtype(np.uint8))
+            bits = self._bits.setdefault(number, _core.Bits(data, table.count(number), table.widths[number]))
+        return bits
+
+    def _read_outer(self, begin: int, end: int) -> Array:
+        """Bytes of the file's own data, before its layout is known."""
+        reader = _core.FileReader(self._path, self._identity, self._core.header.data_start)
+        data = reader.read([begin], [end])
+        reader.close()
+        return data
+
+    def plan_source(self, keys: Iterable[str] | None = None) -> tuple[_core.Joint, list[BitColumn]]:
+        """What a batch is planned with: levels, and the keys whose blocks are decoded into the batch.
+
+        Parameters
+        ----------
+        keys : iterable of str, optional
+            The keys to read; all by default.
+
+        Returns
+        -------
+        tuple of _core.Joint and list
+            The joint without these keys; of each its name, dim, an array without rows, and its blocks. All
+            keys are in the joint, and the list is empty, where the file is not decoded.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, compress=True)
+        ...     joint, columns = varlen.io.open_file(f"{folder}/a.nrt").plan_source()
+        >>> joint.depth, joint.names, columns[0][:2]
+        (1, [], ('t', 1))
+        """
+        if not self.decodes:
+            return self.joint(keys), []
+        return self._name_file(lambda: self._make_plan_source(keys))
+
+    def _make_plan_source(self, keys: Iterable[str] | None) -> tuple[_core.Joint, list[BitColumn]]:
+        fields = self.fields
+        names = [name for name in (fields if keys is None else keys) if fields[name].dim >= 0]
+        depth = self.depth if keys is None else max((fields[name].dim for name in names), default=0)
+        levels = [self.owned_level(number) for number in range(1, depth + 1)]
+        joint = _core.Joint([], [], [], levels, self.count)
+        columns = []
+        for name in names:
+            index, dim, _, dtype, _ = self._layout.entry(name)
+            columns.append((name, dim, np.empty((0, *fields[name].trailing), dtype), self._bits_of(index)))
+        return joint, columns
 
     def will_need(self, begins: Array, ends: Array) -> None:
         """Ask the operating system to read ranges of the data ahead.
@@ -543,7 +664,8 @@ class File:
         ...     file = varlen.io.open_file(f"{folder}/a.nrt")
         ...     file.will_need(np.array([0]), np.array([16]))
         """
-        self._core.will_need(begins, ends)
+        if self.mmap:
+            self._core.will_need(begins, ends)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self._path, self._mmap, self._identity)
@@ -560,7 +682,7 @@ class File:
 
     def _view(self, index: int) -> Array:
         _, tag, shape, begin, end = self.header.describe(index)
-        if self._mmap:
+        if self.mmap:
             view = self._core.view(index, dtype_of(tag))
             if view.flags.aligned:
                 return view
@@ -671,7 +793,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
 
 
 def _share(handle: File) -> File:
-    key = (handle.path, handle.mmap)
+    key = (handle.path, handle._mmap)
     keep_layout(handle.identity, handle.layout)
     with _lock:
         other = _handles.get(key)

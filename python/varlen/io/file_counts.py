@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from varlen import _core
 from varlen.errors import error_of
+from varlen.io.bits import BitReader, BitTable, Reader, has_bits
 from varlen.io.errors import FileFormatError
 
 __all__: list[str] = []
+
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 class FileCounts(NamedTuple):
@@ -21,18 +24,40 @@ class FileCounts(NamedTuple):
     values: dict[str, int]
 
 
+class _Ranges:
+    """Reads ranges of the data of an open file."""
+
+    def __init__(self, fd: int, start: int) -> None:
+        self._fd, self._start = fd, start
+
+    def read(self, begins: Any, ends: Any, /) -> Array:
+        """The bytes of all ranges, end to end."""
+        pieces = [
+            os.pread(self._fd, int(end - begin), self._start + int(begin))
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+        return np.frombuffer(bytearray(b"".join(pieces)), np.uint8)
+
+    def close(self) -> None:
+        """The file stays open."""
+
+
 def read_written(fd: int) -> FileCounts:
     """The counts of a whole file, by its descriptor; its size and the last bound of each level must fit."""
     size = int.from_bytes(os.pread(fd, 8, 0), "little")
     raw = os.pread(fd, size, 8)
     header = _core.Header(raw, os.fstat(fd).st_size - 8 - size)
+    reader: Reader = _Ranges(fd, 8 + size)
+    if has_bits(header.metadata):
+        table = BitTable(header, lambda begin, end: _Ranges(fd, 8 + size).read([begin], [end]))
+        header, reader = table.header, BitReader(table, "", fetch=reader)
     depth, bounds, _, rows = header.layout()
     if depth == 0 and not header.columns():
         return FileCounts(max(rows[0], 0), {})
     for level in range(depth):
         _, _, shape, begin, _ = header.describe(bounds[level])
-        last = os.pread(fd, 8, 8 + size + begin + 8 * (shape[0] - 1)) if shape[0] else b""
-        end = int(np.frombuffer(last, "<i8")[0]) if last else 0
+        place = begin + 8 * (shape[0] - 1)
+        end = int(reader.read([place], [place + 8]).view("<i8")[0]) if shape[0] else 0
         if rows[level + 1] >= 0 and end != rows[level + 1]:
             raise error_of(
                 FileFormatError,

@@ -18,6 +18,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_path
 from varlen.errors import error_of
+from varlen.io.bits import BitTable, has_bits
 from varlen.io.checksums import read_checksums
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
@@ -50,16 +51,22 @@ class FileLayout:
         "_entries",
         "_fields",
         "_schema",
+        "bits",
         "bounds",
         "count",
         "depth",
         "header",
         "left_behind",
         "lengths",
+        "outer",
         "rows",
     )
 
-    def __init__(self, header: _core.Header) -> None:
+    def __init__(self, outer: _core.Header, read: Callable[[int, int], Array]) -> None:
+        """`read` gives bytes of the data, which hold the plain header where a file has blocks of bits."""
+        self.outer = outer  # the header that the file begins with
+        self.bits = BitTable(outer, read) if has_bits(outer.metadata) else None
+        header = outer if self.bits is None else self.bits.header
         if header.metadata.get("format") == TREE:
             raise error_of(FileFormatError, "", "was written by `varlen.save`; `varlen.load` reads it")
         check_version(header.metadata)
@@ -74,10 +81,14 @@ class FileLayout:
 
     @property
     def checksums(self) -> dict[str, str]:
-        """The checksum of each tensor, by its full name; empty if the file holds none."""
+        """The checksum of each tensor, by its name in the file; empty if the file holds none."""
         if self._checksums is None:
-            self._checksums = read_checksums(self.header.metadata)
+            self._checksums = read_checksums(self.outer.metadata)
         return self._checksums
+
+    def stored(self, number: int) -> int:
+        """The number of a tensor among those that the file begins with, which its bytes and checksum have."""
+        return number if self.bits is None else self.bits.numbers[number]
 
     @property
     def schema(self) -> Metadata:
@@ -177,12 +188,12 @@ def known_layout(identity: Identity) -> FileLayout | None:
 def known_header(identity: Identity) -> _core.Header | None:
     """The header of a file in this state, if it is still known."""
     layout = _recent.get(identity)
-    return None if layout is None else layout.header
+    return None if layout is None else layout.outer
 
 
 def keep_layout(identity: Identity, layout: FileLayout) -> None:
     """Keeps the layout for the next open."""
-    if identity in _recent or layout.header.data_start > _LARGEST_HEADER:
+    if identity in _recent or layout.outer.data_start > _LARGEST_HEADER:
         return
     if time.time_ns() - identity[1] < _SETTLED_NS:
         return

@@ -40,14 +40,18 @@ def read_rows(
     It opens the file once, reads the ends of each level once, and then the values of all keys at once.
     Windows clip as slices do. A file that was replaced raises StaleFileError.
     """
-    steps = steps_of_rows(file, rows, starts, ends, keys)
+    return run_steps(file, steps_of_rows(file, rows, starts, ends, keys))
+
+
+def run_steps(file: File, steps: Steps[_T]) -> _T:
+    """The result of steps, by reads of one file."""
     reader = file.reader()
     try:
         ranges = next(steps)
         while True:
             ranges = steps.send(reader.read(*ranges))
     except StopIteration as stop:
-        result: _core.Joint = stop.value
+        result: _T = stop.value
         return result
     finally:
         reader.close()

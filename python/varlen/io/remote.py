@@ -23,7 +23,7 @@ from varlen.io.errors import StaleFileError, format_error, stale_error
 from varlen.io.file import Array, File
 from varlen.io.formats import explain
 from varlen.io.layout import FileLayout, Identity
-from varlen.io.ranges import Steps
+from varlen.io.ranges import Steps, run_steps
 from varlen.io.stores import Store, store_of
 from varlen.io.urls import Place, State
 
@@ -77,9 +77,17 @@ class RemoteFile(File):
         if len(text) < length:
             text += self._store.ranges([Place(url, state, len(head), 8 + length)])[0]
             self._store.check({url: state})
-        self._layout = self._name_file(lambda: FileLayout(_core.Header(text, state.size - 8 - length)))
-        self._levels, self._joints = {}, {}
+        self._levels, self._joints, self._bits = {}, {}, {}
         self._right_tensors = set()
+        own = Ranges(url, self._store, state, 8 + length)
+        self._layout = self._name_file(
+            lambda: FileLayout(
+                _core.Header(text, state.size - 8 - length), lambda begin, end: own.read([begin], [end])
+            )
+        )
+        if self._layout.bits is not None:
+            self._store.check({url: state})
+            return
         data = np.frombuffer(head, np.uint8)[8 + length :]
         for number, begin, end in self._small_levels():
             if end <= len(data):
@@ -87,7 +95,7 @@ class RemoteFile(File):
 
     def head(self) -> bytes:
         """The header and its length."""
-        text = self._store.ranges([Place(self._path, self._state, 0, self.header.data_start)])[0]
+        text = self._store.ranges([Place(self._path, self._state, 0, self._layout.outer.data_start)])[0]
         self._store.check({self._path: self._state})
         return text
 
@@ -108,7 +116,11 @@ class RemoteFile(File):
 
     def reader(self) -> Any:
         """A reader of many ranges of its data at once."""
-        return Ranges(self._path, self._store, self._state, self.header.data_start)
+        return self._decoder(self._outer_reader())
+
+    def _outer_reader(self) -> Ranges:
+        """A reader of the file's own data."""
+        return Ranges(self._path, self._store, self._state, self._layout.outer.data_start)
 
     def level(self, number: int) -> Array | _core.Level:
         """The ends of a level."""
@@ -244,9 +256,13 @@ class Ranges:
 
 
 def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> list[_T]:
-    """The results of steps, one for each file. Each round asks for the ranges of all files at once."""
-    readers = [file.reader() for file in files]
-    results: dict[int, _T] = {}
+    """The results of steps, one for each file. Each round asks for the ranges of all files at once.
+
+    Compressed files are read one after another: their ranges are known once their records are.
+    """
+    with_bits = [number for number, file in enumerate(files) if file.layout.bits is not None]
+    results: dict[int, _T] = {number: run_steps(files[number], steps[number]) for number in with_bits}
+    readers = {number: file.reader() for number, file in enumerate(files) if number not in results}
     needs: dict[int, tuple[Ints, Ints]] = {}
 
     def advance(number: int, data: Array | None) -> None:
@@ -256,7 +272,7 @@ def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> li
             results[number] = stop.value
 
     try:
-        for number in range(len(files)):
+        for number in readers:
             advance(number, None)
         while needs:
             plans = {n: readers[n].blocks(*ranges) for n, ranges in needs.items()}
@@ -265,7 +281,7 @@ def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> li
             for number, (first, last) in ranges_of.items():
                 advance(number, readers[number].join(first, last, plans[number], pieces[number]))
     finally:
-        _close_all(readers)
+        _close_all(list(readers.values()))
     return [results[number] for number in range(len(files))]
 
 

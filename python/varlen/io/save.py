@@ -15,6 +15,7 @@ from varlen.arguments import as_bool, as_mapping, new_words, refuse_mask, vocabu
 from varlen.errors import naming, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
+from varlen.io.bits import as_compress, write_bits
 from varlen.io.checksums import CHECKSUM, as_checksums, bytes_of, checksum_of, seal, with_checksums
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
 from varlen.io.intent import Schema, plain_columns
@@ -46,6 +47,7 @@ def save(
     account: Account | None = None,
     padding_id: bool = True,
     checksums: bool = False,
+    compress: bool = False,
 ) -> None:
     """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
@@ -76,6 +78,9 @@ def save(
         As in `varlen.io.Writer`: strings get ids from 1, and id 0 is "[PAD]".
     checksums
         Store a checksum of each array and of the header, which `verify` and `varlen.open(verify=)` compare.
+    compress
+        True stores the numbers in blocks of as few bits as they need. Only varlen reads such a file; it gives
+        the same rows, and `varlen convert` makes the plain file of it again, bit for bit.
 
     Raises
     ------
@@ -103,6 +108,7 @@ def save(
     words: dict[str, dict[str, int]] = {}
     as_bool(padding_id, "padding_id")
     has_checksums = as_checksums(checksums)
+    as_compress(compress)
     as_mapping(entries, "entries", "names of tensors to arrays")
     inputs = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
     arrays = {}
@@ -137,8 +143,12 @@ def save(
         file_metadata = with_checksums(file_metadata, own)
     header = header_bytes(tensors, file_metadata)
     _check_nesting(header, arrays)
-    views = (bytes_of(arrays[name]) for name, _, _ in sorted(tensors, key=data_order))
+    names = [name for name, _, _ in sorted(tensors, key=data_order)]
+    views = (bytes_of(arrays[name]) for name in names)
     with atomic.replace_file(path, durable) as fd:
+        if compress:
+            write_bits(fd, header, [(name, arrays[name]) for name in names], has_checksums)
+            return
         atomic.write_all(fd, (header, *views))
 
 

@@ -226,16 +226,20 @@ def write_index(
         },
         "shards": [_entry(shard) for shard in shards],
     }
-    has_checksums = bool(shards) and all(shard.checksum is not None for shard in shards)
-    if has_checksums:
-        table = {"format": table["format"], CHECKSUM: NO_CHECKSUM, **table}  # near the front, before all else
     if account is not None:
         table["account"] = account.as_dict()
-    text = json.dumps(table, ensure_ascii=False, indent=1).encode() + b"\n"
-    if has_checksums:
-        text = seal(text, CHECKSUM)
     with atomic.replace_file(os.path.join(folder, INDEX), durable) as fd:
-        atomic.write_all(fd, (text,))
+        atomic.write_all(fd, (index_bytes(table),))
+
+
+def index_bytes(table: Mapping[str, Any]) -> bytes:
+    """The text of an index, with its own checksum where all its shards have one."""
+    entries = table["shards"]
+    has_checksums = bool(entries) and all("checksum" in entry for entry in entries)
+    if has_checksums:
+        table = {"format": table["format"], CHECKSUM: NO_CHECKSUM, **table}  # near the front, before all else
+    text = json.dumps(table, ensure_ascii=False, indent=1).encode() + b"\n"
+    return seal(text, CHECKSUM) if has_checksums else text
 
 
 def listed_names(index: str) -> list[str]:

@@ -31,7 +31,7 @@ from varlen.io.cache import Cache
 from varlen.io.checksums import library
 from varlen.io.dtypes import has_stand_in, widen
 from varlen.io.errors import name_only_file
-from varlen.io.file import File, open_file, refuse_left_behind
+from varlen.io.file import BitColumn, File, open_file, refuse_left_behind
 from varlen.io.intent import Schema
 from varlen.io.layout import Identity
 from varlen.io.ranges import as_window, read_rows, steps_of_rows, wanted_ranges
@@ -238,7 +238,8 @@ class ShardSet:
         verify: str = "never",
         bad_shards: tuple[BadShard, ...] = (),
     ) -> None:
-        self.mmap = mmap
+        self.mmap = self._maps = mmap
+        self.decodes = False  # of mapped files that were saved with `compress=`
         self.bad_shards = bad_shards
         self._verify = verify
         # The shards whose bytes are still to be compared, by what is read of them: keys, a level, or all.
@@ -264,6 +265,7 @@ class ShardSet:
                 check_header(file, shards[0])
             self._files[0] = file
             self._length = file.count
+            self._settle_mode(file)
             if keys is not None:
                 self._agree(0)
             else:
@@ -276,6 +278,7 @@ class ShardSet:
         self._opened_files = dict(zip(unknown, map_items(self._open, unknown), strict=True))
         if shards:
             self._agree(first)
+            self._settle_mode(self.file(self._first))
             self._widen_all()
         self._length = int(self.offsets[-1])
         self._opened_files = {}
@@ -436,6 +439,39 @@ class ShardSet:
             if self.mmap:
                 self._joints[shard] = entry
         return entry[1]
+
+    def plan_source(
+        self, shard: int, keys: Sequence[str] | None = None
+    ) -> tuple[_core.Joint, list[BitColumn]]:
+        """What batches of rows of one shard are planned with, as `File.plan_source` says.
+
+        Parameters
+        ----------
+        shard : int
+            The number of the shard.
+        keys : sequence of str, optional
+            The keys whose bytes are read now, as in `joint`.
+
+        Returns
+        -------
+        tuple of _core.Joint and list
+            The joint of the shard, and the keys beside it, whose blocks are decoded into batches.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     varlen.io.open_shards(folder).plan_source(0)[1]
+        []
+        """
+        file = self.file(shard)
+        if not file.decodes:
+            return self.joint(shard, keys if file.mmap else None), []
+        if self._unread is not None:  # levels are decoded here
+            self._touch(shard, file.depth if keys is not None else None)
+        return file.plan_source(None if self._keys is None or not file.names else self._keys)
 
     def ends(self, shard: int, dim: int) -> Ints:
         """The ends of a level of one shard, without its values.
@@ -645,7 +681,7 @@ class ShardSet:
         """
         for shard in range(len(self._files)) if shards is None else shards:
             file = self._files[shard]
-            if file is not None and self.mmap:
+            if file is not None and self._maps:
                 file.guard()
 
     def validate(self) -> None:
@@ -898,7 +934,7 @@ class ShardSet:
             identities = [None] * len(identities)
         # What was compared when it was opened has the same identity there.
         verify = "read" if self._verify == "read" else "never"
-        how = (self._shards, self.mmap, self._keys, identities, None, self._cache, self._options)
+        how = (self._shards, self._maps, self._keys, identities, None, self._cache, self._options)
         arguments = (*how, verify, self.bad_shards)
         return (ShardSet, arguments, {"_origin": self._origin}) if self._origin else (ShardSet, arguments)
 
@@ -922,6 +958,10 @@ class ShardSet:
         words = {name: field.vocabulary for name, field in self.fields.items() if field.vocabulary}
         result.set_result(len(self), counts, words)
         return result
+    def _settle_mode(self, file: File) -> None:
+        """Rows of files that are decoded are read as those of files that are not mapped."""
+        self.decodes = file.decodes
+        self.mmap = self._maps and not self.decodes
 
     def _count_rows(self) -> tuple[Ints, Ints]:
         if self._counts_and_offsets is None:
@@ -980,9 +1020,9 @@ class ShardSet:
             if not isinstance(self._cache, str):
                 return self._with_header(RemoteFile(path, identity, self._options, self._cache), shard)
             path = fetch_whole(path, self._cache, self._options)
-        file = open_file(path, mmap=self.mmap)
+        file = open_file(path, mmap=self._maps)
         if identity is not None and identity != file.identity:
-            file = File(path, self.mmap, identity)  # raises the error that says how it differs
+            file = File(path, self._maps, identity)  # raises the error that says how it differs
         return self._with_header(file, shard)
 
     def _with_header(self, file: File, shard: int) -> File:

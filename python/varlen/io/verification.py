@@ -31,6 +31,8 @@ def check_header(file: File, shard: Shard) -> None:
         raise checksum_error(file.path, "header", expected, actual)
     if shard.is_listed and shard.checksum != expected:
         raise checksum_error(file.path, "header", str(shard.checksum), expected)
+    if file.layout.bits is not None:  # the header of the plain file
+        _check_tensor(file, file.layout.bits.place, "header")
 
 
 def _no_checksums(path: str, reason: str = "it has no checksums") -> FileFormatError:
@@ -42,25 +44,30 @@ def check_tensors(file: File, tensors: Iterable[int]) -> None:
     for number in tensors:
         if number in file._right_tensors:
             continue
-        full = file.header.describe(number)[0]
-        expected = file.checksums.get(full)
-        if expected is None:
-            raise _no_checksums(file.path, f"it has no checksum of {full}")
-        actual = checksum_of(_bytes(file, number))
-        if actual != expected:
-            dim, key = split_name(full)
-            raise checksum_error(file.path, full, expected, actual, key, dim)
+        _check_tensor(file, file.layout.stored(number), file.header.describe(number)[0])
         file._right_tensors.add(number)
 
 
+def _check_tensor(file: File, number: int, full: str) -> None:
+    """Compare one, by its number among those that the file begins with; errors have its name."""
+    expected = file.checksums.get(file.layout.outer.describe(number)[0])
+    if expected is None:
+        raise _no_checksums(file.path, f"it has no checksum of {full}")
+    actual = checksum_of(_bytes(file, number))
+    if actual != expected:
+        dim, key = split_name(full)
+        named = (None, None) if dim is None else (key, dim)
+        raise checksum_error(file.path, full, expected, actual, *named)
+
+
 def _bytes(file: File, number: int) -> Iterator[Any]:
-    _, tag, _, begin, end = file.header.describe(number)
-    if file.mmap:
+    _, tag, _, begin, end = file.layout.outer.describe(number)
+    if file._mmap:
         file.guard()
         array: Array = file._core.view(number, dtype_of(tag))
         yield bytes_of(array)
         return
-    reader = file.reader()
+    reader = file._outer_reader()
     try:
         for start in range(begin, end, _CHUNK):
             yield reader.read([start], [min(start + _CHUNK, end)])

@@ -22,6 +22,7 @@ from varlen.arguments import (
 from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
+from varlen.io.bits import as_compress, compress_file
 from varlen.io.checksums import as_checksums, checksum_in, read_tensors, with_checksums, zeros_of
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.dtypes import (
@@ -119,6 +120,8 @@ class Writer(atomic.AtomicWriter):
         they begin with the first word.
     checksums
         True: the file stores a checksum of each tensor and of its header, as in `varlen.io.save`.
+    compress
+        As in `varlen.io.save`. Closing the writer then takes as much room again, in a temporary file.
 
     Examples
     --------
@@ -148,6 +151,7 @@ class Writer(atomic.AtomicWriter):
         account: Account | None = None,
         padding_id: bool = True,
         checksums: bool = False,
+        compress: bool = False,
     ) -> None:
         self.path = atomic.resolve(path)
         self._account = self._counts = account  # counts go to that of all shards, where there are some
@@ -161,6 +165,7 @@ class Writer(atomic.AtomicWriter):
         self._padding_id = as_bool(padding_id, "padding_id")
         self._durable = durable
         self._has_checksums = as_checksums(checksums)
+        self._compress = as_compress(compress)
         self._metadata = check_metadata(metadata)
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
@@ -484,26 +489,42 @@ class Writer(atomic.AtomicWriter):
         tensors = [entry for entry, _ in entries]
         if self._has_checksums:  # known once the values are there; their texts are as long as these
             file_metadata = with_checksums(file_metadata, zeros_of(name for name, _, _ in tensors))
-        header = header_bytes(tensors, file_metadata)
         with atomic.replace_file(self.path, self._durable) as fd:
-            atomic.write_all(fd, (header,))
-            for _, key in sorted(entries, key=lambda entry: data_order(entry[0])):
-                if isinstance(key, int):
-                    self._buffer.copy(key, fd)
+            if not self._compress:
+                self._write_plain(fd, file_metadata, entries)
+                return
+            plain, path = atomic.temporary(self.path)
+            try:
+                os.unlink(path)
+                self._write_plain(plain, file_metadata, entries)
+                self.checksum = compress_file(plain, fd, self._has_checksums)
+            finally:
+                os.close(plain)
+
+    def _write_plain(
+        self, fd: int, metadata: Mapping[str, str], entries: Sequence[tuple[Entry, str | int]]
+    ) -> None:
+        """The header, the columns in the order of the data, and the account of what was written."""
+        columns = self._columns or {}
+        tensors = [entry for entry, _ in entries]
+        atomic.write_all(fd, (header_bytes(tensors, metadata),))
+        for _, key in sorted(entries, key=lambda entry: data_order(entry[0])):
+            if isinstance(key, int):
+                self._buffer.copy(key, fd)
+                continue
+            column = columns[key]
+            for part, dtype in enumerate(column.parts):
+                if dtype == column.dtype:
+                    self._buffer.copy((key, part), fd)
                     continue
-                column = columns[key]
-                for part, dtype in enumerate(column.parts):
-                    if dtype == column.dtype:
-                        self._buffer.copy((key, part), fd)
-                        continue
-                    for chunk in self._buffer.chunks((key, part)):
-                        cast = chunk.view(dtype).astype(column.dtype)
-                        atomic.write_all(fd, (cast.view(np.uint8),))
-            if self._has_checksums:
-                header = header_bytes(tensors, with_checksums(file_metadata, read_tensors(fd)))
-                os.lseek(fd, 0, os.SEEK_SET)
-                atomic.write_all(fd, (header,))
-                self.checksum = checksum_in(header)
-            if self._account is not None:
-                self._account.set_result(*read_written(fd))
-                self._account.check()
+                for chunk in self._buffer.chunks((key, part)):
+                    cast = chunk.view(dtype).astype(column.dtype)
+                    atomic.write_all(fd, (cast.view(np.uint8),))
+        if self._has_checksums:
+            header = header_bytes(tensors, with_checksums(metadata, read_tensors(fd)))
+            os.lseek(fd, 0, os.SEEK_SET)
+            atomic.write_all(fd, (header,))
+            self.checksum = checksum_in(header)
+        if self._account is not None:
+            self._account.set_result(*read_written(fd))
+            self._account.check()

@@ -24,6 +24,7 @@ mapped = _core.MappedFile(path)
 core = _core.Joint(["x"], [1], [np.arange(3)], [_core.Level([2, 1])])
 batcher = _core.Batcher([core], [""], None, None, ["x"], [1], [np.zeros(1, int)], [None], {})
 objects = {
+    "Bits": _core.Bits(np.concatenate(_core.encode_bits(np.arange(9))), 9, 8),
     "Header": mapped.header,
     "MappedFile": mapped,
     "FileReader": _core.FileReader(path, None, mapped.header.data_start),

@@ -61,11 +61,21 @@ struct BatchOptions {
   std::vector<std::int64_t> multiple;   ///< of axes 1, 2, ...
 };
 
+/// A key whose values lie in blocks of bits, which are decoded into the batch.
+struct BitColumn {
+  std::string name;
+  int dim = 0;
+  std::shared_ptr<const Values> like;  ///< elements and row shape; its rows are not read
+  BitBlocks blocks;
+  std::shared_ptr<const void> owner;
+};
+
 /// Where rows come from; errors name the label: the path of a file, or an argument.
 struct BatchSource {
   Joint joint;
   std::string label;
   bool is_file = false;
+  std::vector<BitColumn> bits = {};  ///< NOLINT(readability-redundant-member-init): keys beside the joint's
 };
 
 /// The rows of one batch, counted through all sources, negatives from the end. Each pointer that is not null
@@ -112,6 +122,7 @@ class Batcher {
     std::vector<Feed> is_nan;  ///< [source]: one byte an element, 1 where it is NaN
     std::size_t one = 0;       ///< a source that has it
     bool is_uniform = true;    ///< every feed has the same bytes a row and the same conversion
+    bool has_bits = false;     ///< a feed is decoded
   };
 
   void add_source(const BatchSource& from, bool edge);
@@ -240,7 +251,7 @@ class BatchPlan {
   /// What every run gives a rectangle of so many ragged axes; `feeds` null: a mask.
   [[nodiscard]] Scratch<Segment> segments(const Feeds* feeds, int axes) const;
   /// One value a row of the batch.
-  void outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const;
+  void outer(const std::vector<Feed>& feeds, std::size_t key, std::int64_t width, std::byte* to) const;
   /// All runs of a key, `width` bytes a row; `gap_row` is the row of slots that no row fills.
   void end_to_end(const std::vector<Feed>& feeds, std::size_t key, std::int64_t width,
                   const std::byte* gap_row, std::byte* target) const;

@@ -16,6 +16,7 @@ from varlen.io.schema import joint_metadata
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
+    from varlen.io.file import BitColumn
 
 
 __all__ = []
@@ -30,6 +31,7 @@ class JoinedSource:
             self._sources += part._sources if isinstance(part, JoinedSource) else [part]
         sources = self._sources
         self.mmap = all(source.mmap for source in sources)
+        self.decodes = not self.mmap and all(source.mmap or source.decodes for source in sources)
         self.counts: Ints = np.concatenate([source.counts for source in sources])
         self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
         self._begins = np.cumsum([0, *(len(source) for source in sources)])
@@ -81,6 +83,14 @@ class JoinedSource:
         """The rows of one shard, with its own dtypes; of `keys` the bytes are read."""
         source, own = self._places[shard]
         return source.joint(own, keys).with_meta(joint_metadata(self.fields, self.row_ids))
+
+    def plan_source(
+        self, shard: int, keys: Sequence[str] | None = None
+    ) -> tuple[_core.Joint, list[BitColumn]]:
+        """What batches of rows of one shard are planned with; of `keys` the bytes are read."""
+        source, own = self._places[shard]
+        joint, columns = source.plan_source(own, keys)
+        return joint.with_meta(joint_metadata(self.fields, self.row_ids)), columns
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""

@@ -15,6 +15,7 @@ from varlen.io.schema import joint_metadata
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
+    from varlen.io.file import BitColumn
 
 
 __all__ = []
@@ -26,7 +27,7 @@ class KeyedSource:
     def __init__(self, source: Source, name: str, column: Column, values: Array) -> None:
         self._source = source
         self._name, self._column, self._values = name, column, values
-        self.mmap = source.mmap
+        self.mmap, self.decodes = source.mmap, source.decodes
         self.row_ids = None if name == source.row_ids and column.dim != 0 else source.row_ids
         self.counts, self.offsets = source.counts, source.offsets
         self._fields: tuple[Mapping[str, ColumnLike], dict[str, ColumnLike]] | None = None
@@ -73,7 +74,16 @@ class KeyedSource:
 
     def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
         """The rows of one shard, with its own dtypes; of `keys` the bytes are read."""
-        joint = self._source.joint(shard, self._other_keys(keys))
+        return self._with_key(self._source.joint(shard, self._other_keys(keys)), shard)
+
+    def plan_source(
+        self, shard: int, keys: Sequence[str] | None = None
+    ) -> tuple[_core.Joint, list[BitColumn]]:
+        """What batches of rows of one shard are planned with; of `keys` the bytes are read."""
+        joint, columns = self._source.plan_source(shard, self._other_keys(keys))
+        return self._with_key(joint, shard), [column for column in columns if column[0] != self._name]
+
+    def _with_key(self, joint: _core.Joint, shard: int) -> _core.Joint:
         if len(joint) == 0:
             return joint
         metadata = joint_metadata(self.fields, self.row_ids)

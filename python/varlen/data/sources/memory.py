@@ -23,6 +23,7 @@ from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
+    from varlen.io.file import BitColumn
 
 
 __all__ = ["Column"]
@@ -53,6 +54,7 @@ class Source(Protocol):
     """Rows of one or more shards, numbered across all of them."""
 
     mmap: bool
+    decodes: bool  # not mmap, but batches are planned as of maps, and decoded from them
     row_ids: str | None
     counts: Ints
     offsets: Ints
@@ -65,6 +67,9 @@ class Source(Protocol):
     @property
     def paths(self) -> list[str]: ...
     def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint: ...
+    def plan_source(
+        self, shard: int, keys: Sequence[str] | None = None
+    ) -> tuple[_core.Joint, list[BitColumn]]: ...
     def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None: ...
     def wider(self, shard: int) -> Mapping[str, np.dtype]: ...
     def read_many(
@@ -139,6 +144,7 @@ class MemorySource:
     """Joints one after another, with the same keys at the same dims; parts without rows are not compared."""
 
     mmap = True
+    decodes = False
     opens_together = True
 
     def __init__(self, joints: Sequence[_core.Joint], row_ids: str | None = None) -> None:
@@ -163,6 +169,12 @@ class MemorySource:
     def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
         """The rows of one part, with its own dtypes."""
         return self._joints[shard]
+
+    def plan_source(
+        self, shard: int, keys: Sequence[str] | None = None
+    ) -> tuple[_core.Joint, list[BitColumn]]:
+        """What a batch is planned with: the rows of one part, and no key beside them."""
+        return self._joints[shard], []
 
     def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None:
         """Nothing to compare: memory has no checksums."""

@@ -87,6 +87,7 @@ class Shard(NamedTuple):
     durable: bool
     schema: Schema | None = None
     checksums: bool = False
+    compress: bool = False
 
 
 def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple[str, ...]]) -> bool:
@@ -111,6 +112,7 @@ def write_shard(shard: Shard, partition: object = None) -> int:
         schema=shard.schema,
         account=file.account,
         checksums=shard.checksums,
+        compress=shard.compress,
     )
     return file.count
 

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from varlen.arguments import as_bool, as_few, as_path, dtypes_of, vocabularies_of
 from varlen.errors import instance_error, value_error
 from varlen.io.account import Account
+from varlen.io.bits import as_compress
 from varlen.io.building.append import append_partitions
 from varlen.io.building.drafts import Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import MOST_WORKERS, as_partitions, engine_of, run_tasks
@@ -51,6 +52,7 @@ def build(
     progress: bool = False,
     padding_id: bool = True,
     checksums: bool = False,
+    compress: bool = False,
 ) -> ShardSet:
     """Build a folder of shards with an index, one shard per partition, on many processes or machines.
 
@@ -105,6 +107,8 @@ def build(
         As in `varlen.io.Writer`: new vocabularies begin with "[PAD]".
     checksums
         True: shards and index have checksums, as in `varlen.io.save`.
+    compress
+        As in `varlen.io.save`: the shards store their numbers in as few bits as they need.
 
     Returns
     -------
@@ -152,6 +156,7 @@ def build(
             "durable": durable,
             "padding_id": as_bool(padding_id, "padding_id"),
             "checksums": as_checksums(checksums),
+            "compress": as_compress(compress),
         }
         path = as_path(folder, "folder")
         if not path:

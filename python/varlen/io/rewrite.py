@@ -1,0 +1,120 @@
+"""Files and folders of shards as plain files, or as compressed ones, bit for bit the same numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+
+import numpy as np
+
+from varlen.errors import value_error
+from varlen.io import atomic
+from varlen.io.bits import Array, compress_file
+from varlen.io.checksums import CHECKSUM, checksum_in, read_tensors, with_checksums, zeros_of
+from varlen.io.file import File, open_file
+from varlen.io.save import data_order, header_bytes
+from varlen.io.shard_index import INDEX, find_shards, index_bytes
+
+__all__: list[str] = []
+
+_CHUNK = 16 * 1024 * 1024  # bytes; a multiple of every number's
+
+
+def rewrite(
+    source: str, target: str, *, compress: bool, checksums: bool = False, durable: bool = True
+) -> list[str]:
+    """Writes a file, or each file of a folder and its index, and returns the paths of the files.
+
+    Compressed files become plain ones with `compress=False`, plain ones compressed ones with `compress=True`.
+    A file has checksums where its source has them, or with `checksums=True`. A folder appears once it is
+    complete.
+    """
+    if not os.path.isdir(source):
+        _rewrite_file(source, target, compress, checksums, durable)
+        return [target]
+    shards = find_shards(source)
+    folder = f"{target}.{os.getpid()}{atomic.SUFFIX}"
+    os.mkdir(folder)
+    try:
+        names = [os.path.basename(shard.path) for shard in shards]
+        marks = {
+            name: _rewrite_file(shard.path, os.path.join(folder, name), compress, checksums, durable)
+            for shard, name in zip(shards, names, strict=True)
+        }
+        if os.path.exists(os.path.join(source, INDEX)):
+            _rewrite_index(source, folder, marks, durable)
+        os.rename(folder, target)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return [os.path.join(target, name) for name in names]
+
+
+def _rewrite_file(source: str, target: str, compress: bool, checksums: bool, durable: bool) -> str | None:
+    """Gives the checksum of the new header."""
+    if os.path.exists(target) and os.path.samefile(source, target):
+        raise value_error("target", f"{target} is the source")
+    file = open_file(source)
+    with atomic.replace_file(target, durable) as out:
+        if not compress:
+            mark = _write_plain(file, out, checksums)
+        else:
+            plain, path = atomic.temporary(target)
+            try:
+                os.unlink(path)
+                mark = _write_plain(file, plain, checksums)
+                mark = compress_file(plain, out, mark is not None)
+            finally:
+                os.close(plain)
+    file.guard()
+    return mark
+
+
+def _write_plain(file: File, fd: int, checksums: bool) -> str | None:
+    """The plain file, byte for byte, unless it gets checksums that it has not; gives that of its header."""
+    header, table = file.header, file.layout.bits
+    metadata, names = header.metadata, header.names
+    start = file.head() if table is None else table.start
+    if not checksums or CHECKSUM in metadata:
+        atomic.write_all(fd, (start,))
+        for piece in _pieces(file, sorted(range(len(names)), key=lambda i: header.describe(i)[3:])):
+            atomic.write_all(fd, (piece,))
+        return metadata.get(CHECKSUM)
+    tensors = [header.describe(i)[:3] for i in range(len(names))]
+    metadata = with_checksums(metadata, zeros_of(names))
+    atomic.write_all(fd, (header_bytes(tensors, metadata),))
+    for piece in _pieces(file, sorted(range(len(names)), key=lambda i: data_order(tensors[i]))):
+        atomic.write_all(fd, (piece,))
+    start = header_bytes(tensors, with_checksums(metadata, read_tensors(fd)))
+    os.lseek(fd, 0, os.SEEK_SET)
+    atomic.write_all(fd, (start,))
+    return checksum_in(start)
+
+
+def _pieces(file: File, order: list[int]) -> Iterator[Array]:
+    """The bytes of tensors, one after another."""
+    reader = file.reader()
+    try:
+        for number in order:
+            begin, end = file.header.describe(number)[3:]
+            for start in range(begin, end, _CHUNK):
+                yield reader.read(np.array([start]), np.array([min(start + _CHUNK, end)]))
+    finally:
+        reader.close()
+
+
+def _rewrite_index(source: str, folder: str, marks: dict[str, str | None], durable: bool) -> None:
+    """The index, with the sizes and the checksums of the new files."""
+    with open(os.path.join(source, INDEX), "rb") as file:
+        table = json.load(file)
+    table.pop(CHECKSUM, None)
+    for shard in table["shards"]:
+        name = shard["path"]
+        shard.pop("checksum", None)
+        shard["size"] = os.stat(os.path.join(folder, name)).st_size
+        if marks[name] is not None:
+            shard["checksum"] = marks[name]
+    with atomic.replace_file(os.path.join(folder, INDEX), durable) as fd:
+        atomic.write_all(fd, (index_bytes(table),))
