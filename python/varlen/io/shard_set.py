@@ -958,6 +958,7 @@ class ShardSet:
         words = {name: field.vocabulary for name, field in self.fields.items() if field.vocabulary}
         result.set_result(len(self), counts, words)
         return result
+
     def _settle_mode(self, file: File) -> None:
         """Rows of files that are decoded are read as those of files that are not mapped."""
         self.decodes = file.decodes
