@@ -40,8 +40,8 @@ def save_rows(
     path: str | os.PathLike[str],
     rows_per_shard: int | None,
     progress: bool,
-    checksums: bool = False,
-    compress: bool = False,
+    checksums: bool,
+    compress: bool,
 ) -> None:
     """Write all rows to a file, or to a folder of shards."""
     options: dict[str, Any] = {

@@ -456,8 +456,8 @@ class Views(Batching):
         {'x': [[4], [1, 2, 3]]}
         """
         size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
-        save_rows(self, path, size, as_bool(progress, "progress"), as_bool(checksums, "checksums"))
-        save_rows(self, path, size, as_bool(progress, "progress"), as_compress(compress))
+        show, has_checksums = as_bool(progress, "progress"), as_bool(checksums, "checksums")
+        save_rows(self, path, size, show, has_checksums, as_compress(compress))
 
     def _with_source(self, source: object) -> Self:
         """A dataset of this class, with its own attributes, over another source."""

@@ -243,7 +243,7 @@ def write_bits(
 ) -> str | None:
     """Writes a plain file, of which `header` is all before its data, as blocks of bits.
 
-    arrays: each tensor's name and numbers, as they lie in the data. Gives the checksum of the file's own header.
+    arrays: each tensor's name and numbers, as they lie in the data. Gives the checksum of its own header.
     """
     names = [_HEADER, *(_PREFIX + name for name, _ in arrays)]
     metadata = {

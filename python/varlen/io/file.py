@@ -185,7 +185,7 @@ class File:
 
     @property
     def checksums(self) -> Mapping[str, str]:
-        """The checksum of each tensor's bytes in the file, by its name there; empty if the file holds none."""
+        """The checksum of each tensor's bytes in the file, by its name there; empty if it holds none."""
         return self._name_file(lambda: self._layout.checksums)
 
     def head(self) -> bytes:

@@ -94,8 +94,7 @@ def save(
     path: Any,
     arrays: Mapping[str, Array],
     metadata: Mapping[str, Any],
-    durable: bool,
-    checksums: bool = False,
+    **options: Any,
 ) -> None:
     """Write the tensors, with the metadata of their keys."""
     bare = {full.partition("/")[2] for full in arrays}
@@ -104,4 +103,4 @@ def save(
     if f"dim0/{row_ids}" not in arrays:
         row_ids = None
     path = as_path(path, "fp")
-    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, durable=durable, checksums=checksums)
+    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, **options)

@@ -205,7 +205,14 @@ class JointNestedRaggedTensorDict(
     def _infer_dtype(cls, vals: Sequence[object]) -> Any:
         return columns.infer_dtype(vals)
 
-    def save(self, fp: str | os.PathLike[str], *, durable: bool = True, checksums: bool = False) -> None:
+    def save(
+        self,
+        fp: str | os.PathLike[str],
+        *,
+        durable: bool = True,
+        checksums: bool = False,
+        compress: bool = False,
+    ) -> None:
         """Write a file that upstream and safetensors can read, completely or not at all.
 
         Parameters
@@ -217,6 +224,9 @@ class JointNestedRaggedTensorDict(
             one, complete; a power cut within seconds may lose both.
         checksums
             Store a checksum of each array, as `varlen.io.save` does.
+        compress
+            True stores the numbers in as few bits as they need, as `varlen.io.save` says; only varlen reads
+            such files.
 
         Raises
         ------
@@ -239,7 +249,7 @@ class JointNestedRaggedTensorDict(
         if self._is_lazy:
             raise value_error("", f"Already saved to {self._tensors_fp}!")
         self._view().check()
-        files.save(fp, self._arrays(), self._meta, durable, checksums)
+        files.save(fp, self._arrays(), self._meta, durable=durable, checksums=checksums, compress=compress)
 
     @classmethod
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:

@@ -37,6 +37,11 @@ def shards(folder, rows=7, **options):
     return folder
 
 
+@pytest.fixture(params=[False, True], ids=["plain", "compressed"])
+def compress(request):
+    return request.param
+
+
 def flip(path, at, bits=1):
     raw = bytearray(path.read_bytes())
     raw[at] ^= bits
@@ -46,7 +51,8 @@ def flip(path, at, bits=1):
 def begin_of(path, full):
     """The first byte of a tensor in its file."""
     header = io.read_header(path)
-    return header.data_start + header.describe(header.names.index(full))[3]
+    name = full if full in header.names else f"compressed/{full}"
+    return header.data_start + header.describe(header.names.index(name))[3]
 
 
 def test_checksums_are_those_of_xxhash_and_other_readers_ignore_them(tmp_path):
@@ -66,8 +72,8 @@ def test_checksums_are_those_of_xxhash_and_other_readers_ignore_them(tmp_path):
 
 @pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
 @pytest.mark.parametrize("bits", [1, 0x20, 0x80])
-def test_a_flip_of_every_byte_of_a_file_is_found(tmp_path, mmap, bits):
-    path = write(tmp_path / "a.nrt")
+def test_a_flip_of_every_byte_of_a_file_is_found(tmp_path, mmap, bits, compress):
+    path = write(tmp_path / "a.nrt", compress=compress)
     whole = path.read_bytes()
     for at in range(len(whole)):
         flip(path, at, bits)
@@ -78,8 +84,8 @@ def test_a_flip_of_every_byte_of_a_file_is_found(tmp_path, mmap, bits):
     vl.open(path, mmap=mmap, verify="open")
 
 
-def test_a_flip_of_every_byte_of_a_folder_is_found_by_verify(tmp_path):
-    folder = shards(tmp_path / "a")
+def test_a_flip_of_every_byte_of_a_folder_is_found_by_verify(tmp_path, compress):
+    folder = shards(tmp_path / "a", compress=compress)
     assert io.verify(folder) == []
     for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
@@ -97,13 +103,14 @@ def test_a_flip_of_every_byte_of_a_folder_is_found_by_verify(tmp_path):
     size=st.integers(1, 4),
     at=st.floats(0, 1, exclude_max=True),
     bits=st.integers(1, 255),
+    compress=st.booleans(),
 )
-def test_rows_come_back_and_flips_are_found_in_any_shape(lists, size, at, bits):
+def test_rows_come_back_and_flips_are_found_in_any_shape(lists, size, at, bits, compress):
     from pathlib import Path
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "a"
-        with io.ShardWriter(folder, size, checksums=True, durable=False) as writer:
+        with io.ShardWriter(folder, size, checksums=True, durable=False, compress=compress) as writer:
             writer.append({"x": [np.array(row, np.int64) for row in lists]})
         ds = vl.open(folder, verify="read")
         assert [ds[i].to_list()["x"] for i in range(len(lists))] == lists
@@ -117,9 +124,9 @@ def test_rows_come_back_and_flips_are_found_in_any_shape(lists, size, at, bits):
             vl.open(folder, verify="open")
 
 
-def test_a_fault_names_its_file_its_tensor_and_both_checksums(tmp_path):
-    path = write(tmp_path / "a.nrt")
-    expected = io.open_file(path).checksums["dim2/code"]
+def test_a_fault_names_its_file_its_tensor_and_both_checksums(tmp_path, compress):
+    path = write(tmp_path / "a.nrt", compress=compress)
+    expected = io.open_file(path).checksums["compressed/dim2/code" if compress else "dim2/code"]
     flip(path, begin_of(path, "dim2/code"))
     (fault,) = io.verify(path)
     assert isinstance(fault, io.ChecksumError)
@@ -167,8 +174,8 @@ def ds_in_memory():
 
 @pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
 @pytest.mark.parametrize("name", READS)
-def test_each_first_read_finds_a_flip(tmp_path, name, mmap):
-    path = write(tmp_path / "a.nrt")
+def test_each_first_read_finds_a_flip(tmp_path, name, mmap, compress):
+    path = write(tmp_path / "a.nrt", compress=compress)
     READS[name](vl.open(path, mmap=mmap, verify="read"))
     flip(path, begin_of(path, "dim2/code") + 2)  # of the last row, which a read of the first finds too
     ds = vl.open(path, mmap=mmap, verify="read")
@@ -190,15 +197,15 @@ def test_each_first_read_finds_a_flip(tmp_path, name, mmap):
         ("dim1/bounds", lambda ds: ds.source.prefetch([0]) or ds.source.read_many([0], 0, 1)),
     ],
 )  # fmt: skip
-def test_levels_and_ids_are_verified_too(tmp_path, full, read, mmap):
-    path = write(tmp_path / "a.nrt")
+def test_levels_and_ids_are_verified_too(tmp_path, full, read, mmap, compress):
+    path = write(tmp_path / "a.nrt", compress=compress)
     flip(path, begin_of(path, full))
     with pytest.raises(io.FileFormatError, match=full):
         read(vl.open(path, mmap=mmap, verify="read"))
 
 
-def test_only_what_is_read_is_verified_and_only_once(tmp_path):
-    path = write(tmp_path / "a.nrt")
+def test_only_what_is_read_is_verified_and_only_once(tmp_path, compress):
+    path = write(tmp_path / "a.nrt", compress=compress)
     flip(path, begin_of(path, "dim2/code"))
     ds = vl.open(path, verify="read")
     assert ds.batch([0], keys=["time"])["time"].tolist() == [[0, 1]]
@@ -214,28 +221,30 @@ def test_only_what_is_read_is_verified_and_only_once(tmp_path):
     flip(path, begin_of(path, "dim2/code"))
 
 
-def test_later_batches_hash_nothing(tmp_path, monkeypatch):
+def test_later_batches_hash_nothing(tmp_path, monkeypatch, compress):
     calls = []
     monkeypatch.setattr(xxhash, "xxh3_64", lambda own=xxhash.xxh3_64: calls.append(0) or own())
-    folder = shards(tmp_path / "a")
+    folder = shards(tmp_path / "a", compress=compress)
     ds = vl.open(folder, verify="read")
     calls.clear()
+    # A compressed file has the header of the plain one too, and its levels are decoded when it is opened.
+    first, last, header = (9, 11, 2) if compress else (5, 8, 1)
     ds.batch([0])
-    assert len(calls) == 3 + 2  # the level and the keys of one shard, and the headers of the others
+    assert len(calls) == first  # the level and the keys of one shard, and the headers of the others
     ds.batch([1, 2])
-    assert len(calls) == 3 + 2
+    assert len(calls) == first
     ds.batch([0, 5])
-    assert len(calls) == 6 + 2
+    assert len(calls) == last
     for _ in range(2):
         ds.batch(range(7))
     count = len(calls)
     ds.batch(range(7), keys=["x"])
     vl.open(folder, verify="read", keys=["x"])
-    assert len(calls) == count + 2  # index and first header of the second open
+    assert len(calls) == count + 1 + header  # index and first header of the second open
 
 
-def test_shards_that_no_row_is_read_of_are_not_read(tmp_path):
-    folder = shards(tmp_path / "a")
+def test_shards_that_no_row_is_read_of_are_not_read(tmp_path, compress):
+    folder = shards(tmp_path / "a", compress=compress)
     flip(folder / "part-00002.nrt", begin_of(folder / "part-00002.nrt", "dim1/x"))
     ds = vl.open(folder, verify="read")
     assert ds.batch([1, 4], keys=["x"])["x"].shape == (2, 1)
@@ -329,10 +338,12 @@ BADS = {
 
 @pytest.mark.parametrize("account", [False, True], ids=["counted", "with account"])
 @pytest.mark.parametrize("bad", BADS)
-def test_a_bad_shard_is_left_out_where_asked_and_its_rows_are_in_the_account(tmp_path, bad, account):
-    folder = shards(tmp_path / "plain")
+def test_a_bad_shard_is_left_out_where_asked_and_its_rows_are_in_the_account(
+    tmp_path, bad, account, compress
+):
+    folder = shards(tmp_path / "plain", compress=compress)
     if account:
-        vl.open(folder).save(tmp_path / "a", rows_per_shard=3, checksums=True)
+        vl.open(folder).save(tmp_path / "a", rows_per_shard=3, checksums=True, compress=compress)
         folder = tmp_path / "a"
     lists = vl.open(folder)[:].to_list()
     wrong = folder / "part-00001.nrt"
@@ -398,21 +409,22 @@ def test_a_large_writer_spills_and_its_checksums_hold(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_builds_store_checksums_and_resume_with_them(tmp_path, workers):
+def test_builds_store_checksums_and_resume_with_them(tmp_path, workers, compress):
     parts = [{"x": [[1, 2], [3]], "w": ["a", "b"]}, {"x": [[4], [300]], "w": ["a", "c"]}]
-    io.build(parts, None, tmp_path / "a", checksums=True, workers=workers)
+    options = {"checksums": True, "compress": compress}
+    io.build(parts, None, tmp_path / "a", workers=workers, **options)
     assert io.verify(tmp_path / "a") == []
     (tmp_path / "a" / "part-00001.nrt").unlink()
-    assert len(io.build(parts, None, tmp_path / "a", checksums=True)) == 4
+    assert len(io.build(parts, None, tmp_path / "a", **options)) == 4
     assert io.verify(tmp_path / "a") == []
     with pytest.raises(FileExistsError, match="another make or other options"):
         io.build(parts, None, tmp_path / "a")
 
 
-def test_files_behind_urls_are_verified(tmp_path):
+def test_files_behind_urls_are_verified(tmp_path, compress):
     fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")
-    folder = shards(tmp_path / "a")
+    folder = shards(tmp_path / "a", compress=compress)
     memory.put(str(folder), "/checksums", recursive=True)
     url = "memory://checksums"
     assert io.verify(url) == []
