@@ -88,8 +88,9 @@ void Batcher::add_edge(std::optional<Joint> joint, const char* name, std::int32_
   add_source({*joint, name}, true);
 }
 
-void Batcher::add_source(const BatchSource& from, bool edge) {
-  const Joint& j = joints_.emplace_back(from).joint;
+void Batcher::add_source(const BatchSource& given, bool edge) {
+  const BatchSource& from = joints_.emplace_back(given);  // feeds point into it
+  const Joint& j = from.joint;
   if (j.depth() < 0) refuse_source(from, "a value that is fully indexed has no rows");
   const int lift = options_.lift && !edge ? 1 : 0;
   const int want = edge && options_.flatten ? 1 : depth_;

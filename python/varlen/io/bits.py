@@ -11,8 +11,8 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -155,26 +155,59 @@ class BitReader:
 
     def read(self, begins: Any, ends: Any) -> Array:
         """The bytes of all ranges of the plain data, end to end."""
-        first, last = (np.asarray(edge, np.int64).reshape(-1) for edge in (begins, ends))
-        has_bytes = last > first
-        if not has_bytes.all():
-            first, last = first[has_bytes], last[has_bytes]
-        if not len(first):
-            return np.empty(0, np.uint8)
-        owners = self._starts.searchsorted(first, side="right") - 1
-        cuts = np.flatnonzero(owners[1:] != owners[:-1]) + 1
-        edges = [0, *cuts.tolist(), len(owners)]
-        parts = [
-            self._read_tensor(int(owners[a]), first[a:b], last[a:b]) for a, b in itertools.pairwise(edges)
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if self._blocks_of is not None:
+            return _joined(
+                [self._decode(self._blocks_of(n), n, *edges) for n, *edges in self._split(begins, ends)]
+            )
+        assert self._fetch is not None
+        steps = self.steps(begins, ends)
+        try:
+            ranges = next(steps)
+            while True:
+                ranges = steps.send(self._fetch.read(*ranges))
+        except StopIteration as stop:
+            data: Array = stop.value
+            return data
+
+    def steps(self, begins: Any, ends: Any) -> Generator[tuple[Ints, Ints], Array, Array]:
+        """The same step by step: it yields ranges of the file's own data, and is sent their bytes.
+
+        Records that are not known yet are one step, the blocks of all ranges another.
+        """
+        parts = self._split(begins, ends)
+        yield from self._read_records(dict.fromkeys(number for number, _, _ in parts))
+        picks = [self._pick_blocks(*part) for part in parts]
+        if not picks:
+            return _joined([])
+        data = yield _joined([pick.begins for pick in picks]), _joined([pick.ends for pick in picks])
+        out, place = [], 0
+        for pick in picks:
+            size = int((pick.ends - pick.begins).sum())
+            out.append(
+                self._decode(pick.bits(data[place : place + size]), pick.number, pick.first, pick.last)
+            )
+            place += size
+        return _joined(out)
 
     def close(self) -> None:
         """Closes what the blocks are read with."""
         if self._fetch is not None:
             self._fetch.close()
 
-    def _read_tensor(self, owner: int, first: Ints, last: Ints) -> Array:
+    def _split(self, begins: Any, ends: Any) -> list[tuple[int, Ints, Ints]]:
+        """The tensors whose bytes the ranges are, one after another, and of each its ranges in numbers."""
+        first, last = (np.asarray(edge, np.int64).reshape(-1) for edge in (begins, ends))
+        has_bytes = last > first
+        if not has_bytes.all():
+            first, last = first[has_bytes], last[has_bytes]
+        if not len(first):
+            return []
+        owners = self._starts.searchsorted(first, side="right") - 1
+        cuts = np.flatnonzero(owners[1:] != owners[:-1]) + 1
+        edges = [0, *cuts.tolist(), len(owners)]
+        return [self._as_numbers(int(owners[a]), first[a:b], last[a:b]) for a, b in itertools.pairwise(edges)]
+
+    def _as_numbers(self, owner: int, first: Ints, last: Ints) -> tuple[int, Ints, Ints]:
         number = self._tensors[owner] if owner >= 0 else -1
         start, width = (self._table.begins[number], self._table.widths[number]) if number >= 0 else (0, 1)
         low, high = int(first.min()), int(last.max())
@@ -186,52 +219,88 @@ class BitReader:
             raise format_error(self._path, f"bytes {low} to {high} are not numbers of one tensor")
         if width > 1 or start:
             first, last = (first - start) // width, (last - start) // width
+        return number, first, last
+
+    def _decode(self, bits: _core.Bits, number: int, first: Ints, last: Ints) -> Array:
         try:
-            if self._blocks_of is not None:
-                return self._blocks_of(number).read(first, last)
-            return self._read_blocks(number, first, last)
+            return bits.read(first, last)
         except ValueError as error:
             name = self._table.header.describe(number)[0]
             raise name_file(name_place(error, name), self._path, FileFormatError) from None
 
-    def _read_blocks(self, number: int, first: Ints, last: Ints) -> Array:
-        """The numbers, by reading only their blocks: as a tensor of those alone."""
-        assert self._fetch is not None
-        table, begin = self._table, self._table.places[number][0]
-        records, room = self._records_of(number)
+    def _pick_blocks(self, number: int, first: Ints, last: Ints) -> _Pick:
+        """The blocks that hold the ranges."""
+        table, (begin, _) = self._table, self._table.places[number]
+        records = self._records[number]
         heads, tails = first // _BLOCK, (last - 1) // _BLOCK + 1
         marks = np.zeros(len(records) + 1, np.int64)
         np.add.at(marks, heads, 1)
         np.add.at(marks, tails, -1)
         blocks = np.flatnonzero(np.cumsum(marks)[:-1])
-        places = records["place"].astype(np.int64)
-        edges = np.append(places, room)
-        if (np.diff(edges) < 0).any() or places[0] < 0:
-            raise error_of(ValueError, "", "its records are out of order")
-        data = self._fetch.read(begin + edges[blocks], begin + edges[blocks + 1])
-        picks = records[blocks]
+        edges = np.append(records["place"].astype(np.int64), self._room(number))
+        if (np.diff(edges) < 0).any() or edges[0] < 0:
+            raise self._refuse(number, "its records are out of order")
         sizes = edges[blocks + 1] - edges[blocks]
-        picks["place"] = np.cumsum(sizes) - sizes
+        picked = records[blocks]
+        picked["place"] = np.cumsum(sizes) - sizes
         missing = len(records) * _BLOCK - table.count(number) if blocks[-1] == len(records) - 1 else 0
-        bits = _core.Bits(
-            np.concatenate([data, picks.view(np.uint8)]), len(blocks) * _BLOCK - missing, table.widths[number]
-        )
         shift = (blocks.searchsorted(heads) - heads) * _BLOCK
-        return bits.read(first + shift, last + shift)
+        return _Pick(
+            number,
+            first + shift,
+            last + shift,
+            begin + edges[blocks],
+            begin + edges[blocks + 1],
+            picked,
+            len(blocks) * _BLOCK - missing,
+            table.widths[number],
+        )
 
-    def _records_of(self, number: int) -> tuple[Array, int]:
-        """The records of a tensor, which are kept, and the bytes of its blocks."""
-        assert self._fetch is not None
+    def _read_records(self, numbers: Iterable[int]) -> Generator[tuple[Ints, Ints], Array, None]:
+        """Reads the records of tensors, which are kept."""
+        unread = [number for number in numbers if number not in self._records]
+        if not unread:
+            return
+        begins = np.array([self._table.places[n][0] + self._room(n) for n in unread], np.int64)
+        ends = np.array([self._table.places[n][1] for n in unread], np.int64)
+        raw = yield begins, ends
+        for number, part in zip(unread, np.split(raw, np.cumsum(ends - begins)[:-1]), strict=True):
+            self._records[number] = part.copy().view(_RECORD)
+
+    def _room(self, number: int) -> int:
+        """The bytes of the blocks of a tensor, which are before its records."""
         begin, end = self._table.places[number]
         count = -(-self._table.count(number) // _BLOCK)
         room = end - begin - count * _RECORD.itemsize
         if room < 0:
-            raise error_of(ValueError, "", f"has {end - begin} bytes, fewer than {count} blocks need")
-        records = self._records.get(number)
-        if records is None:
-            records = self._fetch.read([begin + room], [end]).view(_RECORD)
-            self._records[number] = records
-        return records, room
+            raise self._refuse(number, f"has {end - begin} bytes, fewer than {count} blocks need")
+        return room
+
+    def _refuse(self, number: int, text: str) -> FileFormatError:
+        return format_error(self._path, text, self._table.header.describe(number)[0])
+
+
+class _Pick(NamedTuple):
+    """Blocks of a tensor that are read: as a tensor of those alone."""
+
+    number: int
+    first: Ints
+    last: Ints
+    begins: Ints
+    ends: Ints
+    records: Array
+    total: int
+    width: int
+
+    def bits(self, data: Array) -> _core.Bits:
+        """The same, once their bytes are there."""
+        return _core.Bits(np.concatenate([data, self.records.view(np.uint8)]), self.total, self.width)
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.empty(0, np.uint8)
 
 
 def _end(table: BitTable, number: int) -> int:

@@ -17,13 +17,14 @@ import numpy as np
 
 from varlen import _core
 from varlen.io import atomic
+from varlen.io.bits import BitReader
 from varlen.io.cache import Cache, CacheStore
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import StaleFileError, format_error, stale_error
 from varlen.io.file import Array, File
 from varlen.io.formats import explain
 from varlen.io.layout import FileLayout, Identity
-from varlen.io.ranges import Steps, run_steps
+from varlen.io.ranges import Steps
 from varlen.io.stores import Store, store_of
 from varlen.io.urls import Place, State
 
@@ -79,19 +80,20 @@ class RemoteFile(File):
             self._store.check({url: state})
         self._levels, self._joints, self._bits = {}, {}, {}
         self._right_tensors = set()
-        own = Ranges(url, self._store, state, 8 + length)
+        start = _Start(
+            np.frombuffer(head, np.uint8)[8 + length :], Ranges(url, self._store, state, 8 + length)
+        )
         self._layout = self._name_file(
             lambda: FileLayout(
-                _core.Header(text, state.size - 8 - length), lambda begin, end: own.read([begin], [end])
+                _core.Header(text, state.size - 8 - length), lambda begin, end: start.read([begin], [end])
             )
         )
-        if self._layout.bits is not None:
-            self._store.check({url: state})
-            return
-        data = np.frombuffer(head, np.uint8)[8 + length :]
+        start.close()
+        reader = self._decoder(start)
         for number, begin, end in self._small_levels():
-            if end <= len(data):
-                self._store_ends(number, data[begin:end])
+            stored = self._layout.stored(self._layout.bounds[number - 1])
+            if self._layout.outer.describe(stored)[4] <= len(start.data):
+                self._store_ends(number, reader.read([begin], [end]))
 
     def head(self) -> bytes:
         """The header and its length."""
@@ -255,14 +257,32 @@ class Ranges:
         _close_all([self])
 
 
-def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> list[_T]:
-    """The results of steps, one for each file. Each round asks for the ranges of all files at once.
+class _Start:
+    """Reads ranges of the data of a file whose first bytes are there."""
 
-    Compressed files are read one after another: their ranges are known once their records are.
-    """
-    with_bits = [number for number, file in enumerate(files) if file.layout.bits is not None]
-    results: dict[int, _T] = {number: run_steps(files[number], steps[number]) for number in with_bits}
-    readers = {number: file.reader() for number, file in enumerate(files) if number not in results}
+    def __init__(self, data: Array, rest: Ranges) -> None:
+        self.data, self._rest = data, rest
+
+    def read(self, begins: RowsLike, ends: RowsLike) -> Array:
+        """The bytes of all ranges, end to end."""
+        first, last = (np.asarray(edge, np.int64).reshape(-1) for edge in (begins, ends))
+        if len(last) and last.max() > len(self.data):
+            return self._rest.read(first, last)
+        parts = [self.data[begin:end] for begin, end in zip(first.tolist(), last.tolist(), strict=True)]
+        return np.concatenate(parts) if parts else self.data[:0]
+
+    def close(self) -> None:
+        """Refuse a file that changed while it was read."""
+        self._rest.close()
+
+
+def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> list[_T]:
+    """The results of steps, one for each file. Each round asks for the ranges of all files at once."""
+    steps = [
+        own if f.layout.bits is None else _stored_steps(f, own) for f, own in zip(files, steps, strict=True)
+    ]
+    results: dict[int, _T] = {}
+    readers = {number: file._outer_reader() for number, file in enumerate(files)}
     needs: dict[int, tuple[Ints, Ints]] = {}
 
     def advance(number: int, data: Array | None) -> None:
@@ -283,6 +303,20 @@ def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> li
     finally:
         _close_all(list(readers.values()))
     return [results[number] for number in range(len(files))]
+
+
+def _stored_steps(file: RemoteFile, steps: Steps[_T]) -> Steps[_T]:
+    """Steps over the bytes of a compressed file, for steps over the plain data."""
+    table = file.layout.bits
+    assert table is not None
+    decoder = BitReader(table, file.path, records=file._bits)
+    try:
+        ranges = next(steps)
+        while True:
+            ranges = steps.send((yield from decoder.steps(*ranges)))
+    except StopIteration as stop:
+        result: _T = stop.value
+        return result
 
 
 def _ask_stores(

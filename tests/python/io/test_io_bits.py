@@ -4,15 +4,21 @@ reader takes their bytes for numbers.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import multiprocessing
 import os
 import pickle
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import safetensors.numpy
 import varlen as vl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from varlen import io
 from varlen.cli import main
 from varlen.io import FileFormatError
@@ -437,3 +443,163 @@ def test_info_says_the_bytes_of_each_key(both, capsys):
     assert " of " in next(line for line in capsys.readouterr().out.splitlines() if line.startswith("code"))
     assert main(["info", str(both[0]), "--json"]) == 0
     assert "bytes" not in json.loads(capsys.readouterr().out)["keys"]["code"]
+
+
+def _tokens(n=200, mean=2000):
+    """Tokens of so many rows, whose blocks lie further apart than a request costs."""
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(mean // 2, mean * 3 // 2, n)
+    return {"dim1/bounds": np.cumsum(lengths), "dim1/token": rng.integers(0, 50_000, lengths.sum())}
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    pytest.importorskip("urllib3")
+    from varlen.testing.server import FileServer
+
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with io.ShardWriter(tmp_path / "far", 50, compress=True, checksums=True) as writer:
+        writer.append(_tokens())
+    names = os.listdir(tmp_path / "far")
+    with FileServer({name: (tmp_path / "far" / name).read_bytes() for name in names}) as server:
+        yield server
+
+
+def test_a_server_is_asked_only_for_the_blocks_of_the_rows(tmp_path, server):
+    local, far = vl.open(tmp_path / "far"), vl.open(server.url)
+    same(local.batch([0, 60, 120, 180]), far.batch([0, 60, 120, 180]))
+    size = sum(path.stat().st_size for path in (tmp_path / "far").iterdir())
+    for rows in ([7], [199, 3], [60, 61, 110]):
+        with server.count() as requests:
+            batch = far.batch(rows)
+        same(local.batch(rows), batch)
+        assert {request.path for request in requests} == {f"part-{row // 50:05d}.nrt" for row in rows}
+        assert len(requests) <= len(rows)
+        asked = sum(request.range[1] - request.range[0] for request in requests)
+        values = batch["token"].shape[1] * len(rows)
+        assert asked < 2 * (values + 2048 * len(rows)) + 64 * 1024 < 0.2 * size
+
+
+def test_shards_behind_urls_are_asked_at_once(server):
+    far = vl.open(server.url)
+    server.latency = 0.1
+    # Headers of the other shards; records, which are kept; blocks. Then only blocks.
+    for rows, expected in (([0, 60, 120, 180], [3, 4, 4]), ([1, 61, 121, 181], [4])):
+        with server.count() as requests:
+            far.batch(rows)
+        begins = sorted(request.begin for request in requests)
+        pauses = [i for i, (a, b) in enumerate(itertools.pairwise(begins), 1) if b - a > 0.05]
+        assert np.diff([0, *pauses, len(begins)]).tolist() == expected
+
+
+def test_a_small_file_is_opened_by_one_request(both, monkeypatch):
+    pytest.importorskip("urllib3")
+    from varlen.testing.server import FileServer
+
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    io.save(both[1], {"dim1/bounds": np.array([2, 5]), "dim1/x": np.arange(5)}, compress=True)
+    with FileServer({"a.nrt": both[1].read_bytes()}) as server:
+        with server.count() as requests:
+            ds = vl.open(f"{server.url}/a.nrt")
+            assert ds.lengths.tolist() == [2, 3]
+        assert len(requests) == 1
+        same(ds.batch([1, 0]), vl.open(both[1]).batch([1, 0]))
+
+
+@pytest.mark.parametrize("start", ["plain", "compressed"])
+def test_convert_keeps_checksums_and_adds_them(tmp_path, start):
+    with io.ShardWriter(tmp_path / "a", 100, row_ids="id", compress=start == "compressed") as writer:
+        writer.append(entries())
+    with io.ShardWriter(tmp_path / "sealed", 100, row_ids="id", checksums=True) as writer:
+        writer.append(entries())
+    sealed = {path.name: path.read_bytes() for path in (tmp_path / "sealed").iterdir()}
+    for source, target, options in (
+        ("a", "plain", ["--checksums"]),
+        ("a", "small", ["--checksums", "--compress"]),
+        ("small", "back", []),
+        ("sealed", "again", ["--compress"]),
+    ):
+        assert main(["convert", str(tmp_path / source), str(tmp_path / target), "--quiet", *options]) == 0
+        assert io.verify(tmp_path / target) == []
+        assert vl.open(tmp_path / target).source.decodes == ("--compress" in options)
+        if "--compress" not in options:
+            assert {path.name: path.read_bytes() for path in (tmp_path / target).iterdir()} == sealed
+    for path in (tmp_path / "small").iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+
+def test_checksums_are_of_the_bytes_that_are_stored(tmp_path):
+    xxhash = pytest.importorskip("xxhash")
+    io.save(tmp_path / "a.nrt", entries(), compress=True, checksums=True)
+    checksums = io.open_file(tmp_path / "a.nrt").checksums
+    arrays = safetensors.numpy.load_file(tmp_path / "a.nrt")
+    assert checksums == {
+        name: f"xxh3_64:{xxhash.xxh3_64_hexdigest(array.tobytes())}" for name, array in arrays.items()
+    }
+
+
+def test_joint_dicts_are_saved_and_read(tmp_path):
+    joint = vl.JointNestedRaggedTensorDict({"a": [[1, 2], [3]], "b": [[[1.5], []], [[2.5, 0.25]]]})
+    joint.save(tmp_path / "a.nrt", compress=True)
+    assert io.open_file(tmp_path / "a.nrt").decodes
+    for back in (
+        vl.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "a.nrt"),
+        vl.JointNestedRaggedTensorDict.load(tmp_path / "a.nrt"),
+    ):
+        assert back.to_list() == joint.to_list()
+        assert back[1].to_list() == joint[1].to_list()
+
+
+LAYOUTS = ["padded", "ragged"]
+DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "M8[s]", "?"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_batches_of_any_numbers_are_those_of_the_plain_file(data):
+    lengths = data.draw(st.lists(st.integers(0, 1500), min_size=1, max_size=6))
+    dtype = np.dtype(data.draw(st.sampled_from(DTYPES)))
+    total, seed = sum(lengths), data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    kind = data.draw(st.sampled_from(["bits", "few", "steps", "decimals", "constant"]))
+    if kind == "bits" or dtype.kind == "?":
+        raw = rng.integers(0, 256, total * dtype.itemsize, np.uint8)
+        values = (raw % 2).view(bool) if dtype.kind == "?" else raw.view(dtype)
+    else:
+        numbers = {
+            "few": rng.integers(0, 100, total),
+            "steps": np.cumsum(rng.integers(0, 3, total)),
+            "decimals": np.round(rng.normal(0, 50, total), data.draw(st.integers(0, 3))),
+            "constant": np.full(total, 7),
+        }[kind]
+        values = numbers.astype("i8").astype(dtype) if dtype.kind != "f" else numbers.astype(dtype)
+    rows = {"dim1/bounds": np.cumsum(lengths), "dim1/x": values}
+    picks = data.draw(st.lists(st.integers(-len(lengths), len(lengths) - 1), max_size=5))
+    layout = data.draw(st.sampled_from(LAYOUTS))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, compress in (("a.nrt", False), ("b.nrt", True)):
+            io.save(f"{folder}/{name}", rows, durable=False, compress=compress)
+        for mmap in (True, False):
+            a, b = (vl.open(f"{folder}/{name}", mmap=mmap) for name in ("a.nrt", "b.nrt"))
+            same(a.batch(picks, layout=layout), b.batch(picks, layout=layout))
+            same(a["x"], b["x"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(at=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255), cut=st.integers(0, 40))
+def test_hostile_bytes_are_format_errors_or_other_numbers(at, bits, cut):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.nrt"
+        io.save(path, entries(40), row_ids="id", durable=False, compress=True)
+        raw = bytearray(path.read_bytes())
+        raw[int(at * len(raw))] ^= bits
+        path.write_bytes(raw[: len(raw) - cut] if cut < 20 else raw)
+        for mmap in (True, False):
+            with contextlib.suppress(FileFormatError):
+                ds = vl.open(path, mmap=mmap)
+                ds.source.validate()
+                ds.batch([0, 39, 7])
+                ds.batch([5, 6], layout="ragged")
+                ds[3:30].to_list()
