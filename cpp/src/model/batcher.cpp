@@ -88,8 +88,8 @@ void Batcher::add_edge(std::optional<Joint> joint, const char* name, std::int32_
   add_source({*joint, name}, true);
 }
 
-void Batcher::add_source(const BatchSource& given, bool edge) {
-  const BatchSource& from = joints_.emplace_back(given);  // feeds point into it
+void Batcher::add_source(const BatchSource& original, bool edge) {
+  const BatchSource& from = joints_.emplace_back(original);  // feeds point into it
   const Joint& j = from.joint;
   if (j.depth() < 0) refuse_source(from, "a value that is fully indexed has no rows");
   const int lift = options_.lift && !edge ? 1 : 0;

@@ -296,9 +296,10 @@ def _refuse_flags(arguments: argparse.Namespace, names: set[str], source: Path, 
 
 
 def _has_rows(path: Path) -> bool:
-    """Whether a file or a folder is a data set already."""
+    """Whether it is a data set already: a file, shards with an index, or nothing but files of rows."""
     if path.is_dir():
-        return any(path.glob("*.nrt"))
+        names = [entry.name for entry in path.iterdir() if not entry.name.startswith(".")]
+        return "index.json" in names or (bool(names) and all(name.endswith(".nrt") for name in names))
     return path.suffix in (".nrt", ".safetensors")
 
 

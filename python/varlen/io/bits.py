@@ -156,7 +156,7 @@ class BitReader:
     def read(self, begins: Any, ends: Any) -> Array:
         """The bytes of all ranges of the plain data, end to end."""
         if self._blocks_of is not None:
-            return _joined(
+            return _concat(
                 [self._decode(self._blocks_of(n), n, *edges) for n, *edges in self._split(begins, ends)]
             )
         assert self._fetch is not None
@@ -178,8 +178,8 @@ class BitReader:
         yield from self._read_records(dict.fromkeys(number for number, _, _ in parts))
         picks = [self._pick_blocks(*part) for part in parts]
         if not picks:
-            return _joined([])
-        data = yield _joined([pick.begins for pick in picks]), _joined([pick.ends for pick in picks])
+            return _concat([])
+        data = yield _concat([pick.begins for pick in picks]), _concat([pick.ends for pick in picks])
         out, place = [], 0
         for pick in picks:
             size = int((pick.ends - pick.begins).sum())
@@ -187,7 +187,7 @@ class BitReader:
                 self._decode(pick.bits(data[place : place + size]), pick.number, pick.first, pick.last)
             )
             place += size
-        return _joined(out)
+        return _concat(out)
 
     def close(self) -> None:
         """Closes what the blocks are read with."""
@@ -241,8 +241,8 @@ class BitReader:
         if (np.diff(edges) < 0).any() or edges[0] < 0:
             raise self._refuse(number, "its records are out of order")
         sizes = edges[blocks + 1] - edges[blocks]
-        picked = records[blocks]
-        picked["place"] = np.cumsum(sizes) - sizes
+        own_records = records[blocks]
+        own_records["place"] = np.cumsum(sizes) - sizes
         missing = len(records) * _BLOCK - table.count(number) if blocks[-1] == len(records) - 1 else 0
         shift = (blocks.searchsorted(heads) - heads) * _BLOCK
         return _Pick(
@@ -251,7 +251,7 @@ class BitReader:
             last + shift,
             begin + edges[blocks],
             begin + edges[blocks + 1],
-            picked,
+            own_records,
             len(blocks) * _BLOCK - missing,
             table.widths[number],
         )
@@ -297,7 +297,7 @@ class _Pick(NamedTuple):
         return _core.Bits(np.concatenate([data, self.records.view(np.uint8)]), self.total, self.width)
 
 
-def _joined(parts: Sequence[Array]) -> Array:
+def _concat(parts: Sequence[Array]) -> Array:
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.empty(0, np.uint8)
@@ -322,8 +322,8 @@ def write_bits(
     }
     if checksums:  # known once the blocks are there; their texts are as long as these
         metadata = with_checksums(metadata, zeros_of(names))
-    most = [len(header), *(2 * array.nbytes + 64 for _, array in arrays)]
-    room = len(_outer_header(metadata, names, most))
+    limits = [len(header), *(2 * array.nbytes + 64 for _, array in arrays)]
+    room = len(_outer_header(metadata, names, limits))
     os.lseek(fd, room, os.SEEK_SET)
     atomic.write_all(fd, (header,))
     lengths = [len(header), *(_write_tensor(fd, array) for _, array in arrays)]

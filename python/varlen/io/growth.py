@@ -44,6 +44,7 @@ class Folder:
     schema: Schema | None
     account: Account | None
     has_checksums: bool
+    has_bits: bool
 
     @property
     def options(self) -> dict[str, Any]:
@@ -165,6 +166,7 @@ def read_folder(path: str) -> Folder:
         own.schema if len(own.declared) else None,
         own.account if has_account else None,
         has_checksums,
+        bool(shards) and all(own.file(number).layout.bits is not None for number in range(len(shards))),
     )
 
 

@@ -91,8 +91,8 @@ class RemoteFile(File):
         start.close()
         reader = self._decoder(start)
         for number, begin, end in self._small_levels():
-            stored = self._layout.stored(self._layout.bounds[number - 1])
-            if self._layout.outer.describe(stored)[4] <= len(start.data):
+            entry = self._layout.stored(self._layout.bounds[number - 1])
+            if self._layout.outer.describe(entry)[4] <= len(start.data):
                 self._store_ends(number, reader.read([begin], [end]))
 
     def head(self) -> bytes:

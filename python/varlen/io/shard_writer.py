@@ -14,6 +14,7 @@ from varlen.arguments import as_bool, as_int, dtypes_of, option_error, vocabular
 from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
+from varlen.io.bits import as_compress
 from varlen.io.checksums import as_checksums
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock, delete_drafts
@@ -51,7 +52,8 @@ class ShardWriter(atomic.AtomicWriter):
         True: add rows to a finished folder. It keeps its files, and closing adds new ones and replaces the
         index, so that a reader sees the old data set or the new. Keys, dims, dtypes, declarations,
         vocabularies, row ids and checksums are those of the folder; words may be new. Rows that do not fit
-        are refused, and nothing is written. Another writer that appends meanwhile is refused, too.
+        are refused, and nothing is written. Another writer that appends meanwhile is refused, too. New shards
+        are compressed where those of the folder are, or with `compress=True`.
     **options
         As in `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`. The index
         stores the `account`.
@@ -260,6 +262,7 @@ class ShardWriter(atomic.AtomicWriter):
             self._lock.release()
             raise
         options |= base.options
+        options["compress"] = as_compress(options.get("compress", False)) or base.has_bits
         self._id_dtypes = base.id_dtypes
         return base
 

@@ -56,8 +56,7 @@ def _check_tensor(file: File, number: int, full: str) -> None:
     actual = checksum_of(_bytes(file, number))
     if actual != expected:
         dim, key = split_name(full)
-        named = (None, None) if dim is None else (key, dim)
-        raise checksum_error(file.path, full, expected, actual, *named)
+        raise checksum_error(file.path, full, expected, actual, *((key, dim) if dim is not None else ()))
 
 
 def _bytes(file: File, number: int) -> Iterator[Any]:

@@ -74,7 +74,7 @@ OUT = ["convert", "a.jsonl", "o.nrt"]
         (["bench", "--quick", "yes"], "unrecognized arguments: yes"),
         (["convert"], "arguments are required: IN"),
         (["convert", "a.jsonl"], "OUT"),
-        (["convert", "a.nrt", "o.nrt"], "a.nrt: cannot tell the format from '.nrt'"),
+        (["convert", "a.nrt", "a.jsonl", "o.nrt"], "a.nrt: is a data set, which is converted alone"),
         (["convert", ".", "o.nrt"], "a.jsonl holds lines and other/t.csv a table; convert them apart"),
         (["convert", "none", "o.nrt"], "cannot tell the format from ''"),
         ([*OUT, "--nulls", "drop"], "--nulls: invalid choice: 'drop'"),

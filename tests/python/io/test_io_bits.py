@@ -603,3 +603,20 @@ def test_hostile_bytes_are_format_errors_or_other_numbers(at, bits, cut):
                 ds.batch([0, 39, 7])
                 ds.batch([5, 6], layout="ragged")
                 ds[3:30].to_list()
+
+
+@pytest.mark.parametrize("how", ["folder", "option"])
+def test_rows_are_added_to_a_folder_in_its_form_or_as_asked(tmp_path, how):
+    rows = {name: values for name, values in entries(30).items() if name != "dim1/unit"}
+    folder, options = tmp_path / "a", {"compress": how == "option"}
+    with io.ShardWriter(folder, 20, row_ids="id", checksums=True, compress=how == "folder") as writer:
+        writer.append(rows)
+    with io.ShardWriter(folder, 20, append=True, **options) as writer:
+        writer.append({**rows, "dim0/id": rows["dim0/id"] + 5000})
+    shards = io.open_shards(folder)
+    assert [shards.file(i).decodes for i in range(4)] == [how == "folder"] * 2 + [True] * 2
+    assert io.verify(folder) == []
+    io.build([0], _rows_of, tmp_path / "b", compress=how == "folder")
+    shards = io.build([0, 2], _rows_of, tmp_path / "b", append=True, **options)
+    assert [shards.file(i).decodes for i in range(2)] == [how == "folder", True]
+    assert shards.read_many([3, 0]).values("id").tolist() == [3, 0]

@@ -125,7 +125,7 @@ class Batcher {
     bool has_bits = false;     ///< a feed is decoded
   };
 
-  void add_source(const BatchSource& given, bool edge);
+  void add_source(const BatchSource& original, bool edge);
   void add_edge(std::optional<Joint> joint, const char* name, std::int32_t& at);
   void add_feed(std::size_t key, const BatchSource& from, int dim, int place, bool is_needed);
   [[noreturn]] void raise(Status status, Place place, std::int32_t source, const std::string& argument) const;

@@ -60,7 +60,8 @@ def append_partitions(
         files = [open_file(draft.path) for draft in drafts]
         words, fields = _grow_fields(folder, files, [*places.values()])
         dtypes = {name: field.dtype for name, field in fields.items()}
-        how = options["durable"], folder.schema, folder.has_checksums
+        compress = options["compress"] or folder.has_bits
+        how = options["durable"], folder.schema, folder.has_checksums, compress
         shards = [
             Shard(draft.number, file.path, waiting_path(path, draft.number), dtypes, words, *how)
             for draft, file in zip(drafts, files, strict=True)
@@ -109,7 +110,8 @@ def _drafts(
     folder: Folder, parts: Sequence[Any], make: Callable[[Any], Any] | None, options: Mapping[str, Any]
 ) -> list[Draft]:
     """The drafts, numbered as their shards will be. They name the folder, and write in its dtypes."""
-    own = {**options, "row_ids": folder.row_ids, "checksums": folder.has_checksums}
+    how = {"checksums": folder.has_checksums, "compress": options["compress"] or folder.has_bits}
+    own = {**options, "row_ids": folder.row_ids, **how}
     first, template = next_number(folder.path), replace(folder, shards=(), account=None)
     return [
         draft_of(first + i, part, folder.path, make, own)._replace(

@@ -18,7 +18,7 @@ __all__: list[str] = []
 def draft_of(number: int, part: object, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
     """The draft of the shard with this number."""
     names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
-    names += ["checksums"] * options["checksums"]
+    names += ["checksums"] * options["checksums"] + ["compress"] * options["compress"]
     plain = repr([(name, str(options[name])) for name in names])
     fingerprint = f"{half_of(identity_of(part), number)}-{_hash(name_of(make) + plain.encode())}"
     return Draft(number, draft_path(path, number), fingerprint, make, options)

@@ -108,7 +108,8 @@ def build(
     checksums
         True: shards and index have checksums, as in `varlen.io.save`.
     compress
-        As in `varlen.io.save`: the shards store their numbers in as few bits as they need.
+        As in `varlen.io.save`: the shards store their numbers in as few bits as they need. Shards that are
+        added to a folder of compressed ones do so in any case.
 
     Returns
     -------
