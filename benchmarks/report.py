@@ -23,7 +23,7 @@ HEAD = "| row | goal | figure (least to greatest) | | best peer | varlen against
 RULE = "| --- | --- | --- | --- | --- | --- |"
 # Chapters of the page: what the names of their rows begin with. Others are in a chapter of their first word.
 CHAPTERS = {
-    "files": "epoch collate record window mapped-rows open save load load-slice size verify",
+    "files": "epoch collate record window mapped-rows open save load load-slice size verify compressed",
     "loops": "loader",
     "sets": "sets remote",
     "lists": "list-pad list-ragged views nested flatten unflatten",

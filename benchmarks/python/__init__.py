@@ -10,6 +10,7 @@ NOUNS = (
     "datasets.loader",
     "datasets.io",
     "datasets.checksums",
+    "datasets.compressed",
     "datasets.sets",
     "datasets.remote",
     "lists",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import yardstick
-from ...harness import Case, Spread, row
+from ...harness import Case, row
 from . import mimic
 from .mimic_peers import (
     PADDED,
@@ -182,42 +182,6 @@ def _collate(case: Case) -> tuple[mimic.Batches, Path, Buffers]:
         return lambda: Joint.vstack(samples).to_dense()
 
     return data, path, buffers
-
-
-@row("epoch.compressed", "an epoch of codes, times and laboratory values, ragged, from a compressed file")
-def _(case: Case) -> None:
-    import varlen
-    import varlen.io
-
-    data, _ = _data(case)
-    rng = np.random.default_rng(0)
-    tensors = {
-        "dim1/bounds": data.bounds1,
-        "dim1/time": np.round(rng.exponential(3, len(data.time)), 2).astype(np.float32),
-        "dim2/bounds": data.bounds2,
-        "dim2/code": rng.integers(0, 5000, len(data.one)).astype(np.int32),
-        "dim2/lab": np.round(rng.lognormal(3, 1, len(data.one)), 1).astype(np.float32),
-    }
-    paths = {"varlen, plain": mimic.folder() / "plain.nrt", "varlen": mimic.folder() / "compressed.nrt"}
-    for name, path in paths.items():
-        varlen.io.save(path, tensors, durable=False, compress=name == "varlen")
-        case.stack.callback(path.unlink)
-    plain, small = (path.stat().st_size for path in paths.values())
-    share = small / plain
-    case.goal(
-        "<= 1.3 of the plain file's", 1.3, lambda times: times.ratio("varlen", "varlen, plain"), "x plain"
-    )
-    case.goal("<= 0.65 of the bytes", 0.65, lambda times: Spread(share, share, share), "of the bytes")
-    case.reference = dict(varlen.open(paths["varlen, plain"]).batch(data.rows[-1], layout="ragged"))
-
-    def register(name: str) -> None:
-        @case.contender(name)
-        def _() -> Any:
-            opened = varlen.open(paths[name])
-            return _epoch, lambda rows: opened.batch(rows, layout="ragged"), data.rows
-
-    for name in paths:
-        register(name)
 
 
 @row("collate.out", "its collate, 64 records, with out=")

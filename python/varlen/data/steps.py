@@ -133,7 +133,7 @@ def run_step(
     folder = os.path.abspath(as_path(path, "path", "a folder"))
     parts = split_rows(dataset, rows_per_shard)
     own: dict[str, Any] = {"schema": {}, "vocabularies": {}, "row_ids": None, "durable": True}
-    own |= {"padding_id": True, "checksums": False, **options}
+    own |= {"padding_id": True, "checksums": False, "compress": False, **options}
     with engine_of(engine, parts, workers) as run:
         build_folder(run, parts, step, folder, own, progress, account_of(dataset))
     return open_shards(folder)

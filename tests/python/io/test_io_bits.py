@@ -620,3 +620,37 @@ def test_rows_are_added_to_a_folder_in_its_form_or_as_asked(tmp_path, how):
     shards = io.build([0, 2], _rows_of, tmp_path / "b", append=True, **options)
     assert [shards.file(i).decodes for i in range(2)] == [how == "folder", True]
     assert shards.read_many([3, 0]).values("id").tolist() == [3, 0]
+
+
+def test_keys_of_a_compressed_file_beside_those_of_another(datasets, tmp_path):
+    lengths = np.diff(datasets[0].lengths.cumsum(), prepend=0)
+    rows = {
+        "dim0/age": np.arange(N),
+        "dim1/bounds": np.cumsum(lengths),
+        "dim1/dose": np.arange(lengths.sum()),
+    }
+    for name, compress in (("c.nrt", False), ("d.nrt", True)):
+        io.save(tmp_path / name, rows, compress=compress)
+    joined = [
+        ds.with_file(tmp_path / name)
+        for ds, name in zip(datasets * 2, ("c.nrt", "c.nrt", "d.nrt", "d.nrt"), strict=True)
+    ]
+    for options in ({}, {"layout": "ragged"}, {"keys": ["dose", "lab"], "flatten": True}):
+        results = [ds.batch(ROWS, **options) for ds in joined]
+        for result in results[1:]:
+            same(results[0], result)
+    for ds in joined[1:]:
+        same(joined[0][7], ds[7])
+
+
+def test_maps_and_reloads_of_compressed_data_sets(tmp_path):
+    with io.ShardWriter(tmp_path / "a", 4, compress=True) as writer:
+        writer.append({"x": [[1, 2], [3], [], [4, 5], [6]]})
+    ds = vl.open(tmp_path / "a")
+    ds.map(lambda row: {"y": row["x"] * 2}, tmp_path / "b.nrt")
+    assert vl.open(tmp_path / "b.nrt")[:].to_list() == {"y": [[2, 4], [6], [], [8, 10], [12]]}
+    with io.ShardWriter(tmp_path / "a", 4, append=True) as writer:
+        writer.append({"x": [[7]]})
+    again = ds.reload()
+    assert again.batch([5, 0])["x"].tolist() == [[7, 0], [1, 2]]
+    assert again.source.decodes

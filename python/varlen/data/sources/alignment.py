@@ -17,6 +17,7 @@ from varlen.io.schema import joint_metadata
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
+    from varlen.io.file import BitColumn
 
 
 __all__ = []
@@ -27,7 +28,7 @@ Keys = Sequence[str] | None
 class TakenSource:
     """Rows of a source in another order, each read when it is asked for."""
 
-    mmap = False
+    mmap = decodes = False
     opens_together = True
 
     def __init__(self, source: Source, index: Ints, on: tuple[str, str] | None = None) -> None:
@@ -60,6 +61,10 @@ class TakenSource:
     def joint(self, shard: int, keys: Keys = None) -> _core.Joint:
         """All rows, read."""
         return self._source.read_many(self._index)
+
+    def plan_source(self, shard: int, keys: Keys = None) -> tuple[_core.Joint, list[BitColumn]]:
+        """All rows, read, and no key beside them."""
+        return self.joint(shard, keys), []
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """Nothing: rows that are read have the dtypes of `fields`."""
@@ -110,6 +115,8 @@ class AlignedSource:
     are compared before a shard is first used, or all at once by `check`. `keys` are those that it shows, by
     default all; `manifest` is the path and the version that was asked for.
     """
+
+    decodes = False  # rows of compressed files are read
 
     def __init__(
         self, parts: Sequence[Source], keys: Keys = None, manifest: tuple[str, int | None] | None = None
@@ -192,6 +199,10 @@ class AlignedSource:
         if self.mmap:
             self._joints[shard] = joints, result
         return result
+
+    def plan_source(self, shard: int, keys: Keys = None) -> tuple[_core.Joint, list[BitColumn]]:
+        """What batches of rows of one shard are planned with."""
+        return self.joint(shard, keys), []
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""

@@ -204,8 +204,9 @@ def build_folder(
             i: file.path for i, file in enumerate(files) if i not in reuse and agrees(file, dtypes, words)
         }
         intent = options["schema"] if isinstance(options["schema"], Schema) else None
+        how = options["checksums"], options["compress"]
         shards = [
-            Shard(i, file.path, waiting_path(path, i), dtypes, words, durable, intent, options["checksums"])
+            Shard(i, file.path, waiting_path(path, i), dtypes, words, durable, intent, *how)
             for i, file in enumerate(files)
             if not agrees(file, dtypes, words)
         ]
