@@ -63,7 +63,7 @@ class JoinMethods(Views):
                [0.5, 1. ]], dtype=float32)
         >>> folder.cleanup()
         """
-        other: Any = open_shards(path, **{"mmap": self._source.mmap, **options})
+        other: Any = open_shards(path, **{"mmap": self._source.mmap or self._source.decodes, **options})
         name = os.fspath(path)
         count, other_count = len(self), len(other)
         if count != other_count:

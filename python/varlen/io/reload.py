@@ -45,7 +45,7 @@ def open_again(old: ShardSet) -> ShardSet:
     path, on_bad_shard = old._origin or (old.paths[0], "error")
     verify: Any = "open" if on_bad_shard == "skip" else old._verify
     return open_shards(
-        path, mmap=old.mmap or old.waits, keys=old._keys, cache=old._cache,
+        path, mmap=old._maps or old.waits, keys=old._keys, cache=old._cache,
         storage_options=old._options, verify=verify, on_bad_shard=on_bad_shard,
     )  # fmt: skip
 
