@@ -292,7 +292,9 @@ def reload_manifest(source: AlignedSource) -> AlignedSource:
     assert source.manifest is not None
     path, version = source.manifest
     first: Any = next(part for part in source._parts if not isinstance(part, TakenSource))
-    new = open_manifest(path, version, mmap=first.mmap, keys=source._wants, verify=first._verify)
+    new = open_manifest(
+        path, version, mmap=first.mmap or first.decodes, keys=source._wants, verify=first._verify
+    )
     if len(new._parts) != len(source._parts):
         text = f"the last version has {len(new._parts)} parts, but there were {len(source._parts)}"
         raise format_error(path, text, "reload")
