@@ -149,7 +149,7 @@ VARLEN_AVX2 std::int64_t read_fours(const Codes& codes, std::int64_t begin, std:
   std::int64_t i = 0;
   for (const std::int64_t past = starts[3] + 16; i + 8 <= n && codes.data + codes.size - from >= past;
        i += 8, from += codes.bits) {
-    for (int half = 0; half < 2; ++half) {
+    for (std::int64_t half = 0; half < 2; ++half) {
       const auto* const low = reinterpret_cast<const __m128i*>(from + starts[2 * half]);
       const auto* const high = reinterpret_cast<const __m128i*>(from + starts[2 * half + 1]);
       const __m256i pair =

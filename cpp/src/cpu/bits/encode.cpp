@@ -215,7 +215,7 @@ class Decimals {
       trials = 0;
       for (std::int64_t i = 0; i < n_; i += step) {
         const F number = std::bit_cast<F>(numbers_[i]);
-        if (number != number) continue;
+        if (std::isnan(number)) continue;
         ++trials;
         fits += integer_of(numbers_[i], digits) != kNoInteger ? 1 : 0;
       }
