@@ -6,7 +6,7 @@ ignore:
 
 | key | holds |
 | --- | --- |
-| `varlen.version` | 1; a file of a newer version is refused |
+| `varlen.version` | 1, and 2 in a compressed file (`bits.py`); a file of a newer version is refused |
 | `varlen.schema` | JSON: `keys`, each with its `dtype` and its declaration as `column`; `row_ids`, a key |
 | `varlen.vocabulary.NAME` | JSON: the strings that integers of key NAME stand for; at most 48 MiB |
 | `varlen.account` | JSON: the account of input, output and everything left out (`account.py`) |
