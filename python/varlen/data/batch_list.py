@@ -17,9 +17,18 @@ __all__: list[str] = []
 class BatchList(Sampler):
     """Batches in the order of a list, the same in every epoch; each process has a list of its own."""
 
-    def __init__(self, batches: Sequence[Any]) -> None:
+    def __init__(self, batches: Sequence[Any], row_count: int) -> None:
         super().__init__(np.empty(0, np.int64), num_replicas=1, rank=0)
-        self._list = batches
+        self._list, self._count = batches, row_count
+
+    @property
+    def _row_count(self) -> int:
+        return self._count
+
+    def take_first(self, count: Any) -> BatchList:
+        """The same batches of the first rows."""
+        is_fewer = isinstance(count, int) and 0 <= count < self._count
+        return BatchList(self._list, count) if is_fewer else self
 
     def _deal_rest(self, epoch: int, history: tuple[tuple[int, int], ...]) -> list[Any]:
         return list(self._list)

@@ -34,7 +34,7 @@ __all__ = ["Epoch"]
 
 Rows = Any
 
-#: Rows, and events of each, that a state knows.
+#: Events of a row that a state knows.
 _LOOKED_AT = 16
 
 
@@ -112,9 +112,12 @@ class Epoch(Generic[ArrayT]):
             )  # fmt: skip
             batches.set_epoch(epoch or 0)
         self._is_drawn = batch_size is not None and shuffle and not isinstance(seed, int)
-        self._batches: Any = BatchList(batches) if isinstance(batches, (list, tuple)) else batches
+        self._batches: Any = batches
+        if isinstance(batches, (list, tuple)):
+            self._batches = BatchList(batches, len(dataset))
         self._is_used_up = False  # of an iterator, which gives its batches once
-        self._data_identity: dict[str, Any] | None = None  # what a state says of the data
+        # What a state says of the data, and the rows that it looks at.
+        self._data_identity: tuple[tuple[int, ...], dict[str, Any]] | None = None
         # Of the last pass: the epoch of its sampler, and how many of its batches the loop has had.
         self._had: list[int] | None = None
 
@@ -177,7 +180,7 @@ class Epoch(Generic[ArrayT]):
         return {
             "seed": self._seed,
             "sampler": sampler.state_dict(had[1] if had is not None and is_under_way else None),
-            "data": self._identity(len(self._dataset)),
+            "data": self._identity(sampler._dealer(sampler.epoch)),
             "options": self._options_of_rows(),
         }
 
@@ -217,9 +220,9 @@ class Epoch(Generic[ArrayT]):
                 "state", f"expected the result of state_dict() of an epoch or a loader, got {short(state)}"
             )
         sampler = self._sampler()
-        count = state["data"].get("rows")
-        identity = self._identity(count if isinstance(count, int) else len(self._dataset))
-        place_values(state["data"], identity)
+        early = self._early_sampler(state)
+        identity = self._identity(early)
+        place_values(state["data"], identity, early._rows_to_look_at.values())
         own = {"seed": self._seed, **identity, **self._options_of_rows()}
         refuse_differences({"seed": state["seed"], **state["data"], **state["options"]}, own)
         sampler.load_state_dict(state["sampler"])
@@ -238,22 +241,34 @@ class Epoch(Generic[ArrayT]):
             )
         return self._batches
 
-    def _identity(self, count: int) -> dict[str, Any]:
-        """What a state says of the first rows of the data: the keys, and digests of a few."""
-        count = min(max(count, 0), len(self._dataset))
-        if self._data_identity is None or self._data_identity["rows"] != count:
+    def _early_sampler(self, state: Mapping[str, Any]) -> Sampler:
+        """The sampler of the rows that a state knows."""
+        sampler = self._sampler()
+        facts: dict[str, Any] = {}
+        if isinstance(sampler, BatchList):
+            return sampler.take_first(state["data"].get("rows"))
+        for name in ("data", "options"):
+            part = state["sampler"].get(name)
+            facts.update(part if isinstance(part, Mapping) else {})
+        return sampler._first(facts)
+
+    def _identity(self, sampler: Sampler) -> dict[str, Any]:
+        """What a state says of the rows of a sampler: the keys, and digests of a few."""
+        numbers = tuple(sampler._rows_to_look_at)
+        if self._data_identity is None or self._data_identity[0] != numbers:
             keys: Iterable[str] | None = self._options.values["keys"]
             columns: Mapping[str, ColumnLike] = self._dataset.fields
             names: list[str] = [*(columns if keys is None else keys)]
-            rows = np.array(rows_to_look_at(count), np.int64)
+            rows = np.array(numbers, np.int64)
             ends = np.full(len(rows), _LOOKED_AT) if any(columns[name].dim for name in names) else None
             joint = self._dataset.source.read_many(self._dataset._source_rows(rows), None, ends, names)
             digests = [_digest_of(joint.slice(i, i + 1)) for i in range(len(rows))]
-            self._data_identity = {
+            identity: dict[str, Any] = {
                 f"key {name}": f"{columns[name].dtype} of dim {columns[name].dim}" for name in names
             }
-            self._data_identity |= {"rows": count, "a few rows": " ".join(digests)}
-        return dict(self._data_identity)
+            identity |= {"rows": sampler._row_count, "a few rows": " ".join(digests)}
+            self._data_identity = numbers, identity
+        return dict(self._data_identity[1])
 
     def _options_of_rows(self) -> dict[str, Any]:
         """Those that decide which events a row gives."""
@@ -304,12 +319,6 @@ class Epoch(Generic[ArrayT]):
             yield from prefetch_to(batches, device)
 
 
-def rows_to_look_at(count: int) -> list[int]:
-    """Rows that are spread over all."""
-    rows: list[int] = np.unique(np.linspace(0, max(count - 1, 0), _LOOKED_AT).astype(np.int64)).tolist()
-    return rows[:count]
-
-
 def _digest_of(row: _core.Joint) -> str:
     digest = hashlib.blake2b(digest_size=4)
     for name, dim in sorted(zip(row.names, row.dims, strict=True)):
@@ -319,15 +328,16 @@ def _digest_of(row: _core.Joint) -> str:
     return digest.hexdigest()
 
 
-def place_values(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def place_values(theirs: Mapping[str, Any], own: Mapping[str, Any], rows: Iterable[tuple[int, str]]) -> None:
     """Refuse a state where a row holds something else, under the same keys."""
     was, now = dict(theirs), dict(own)
     digests = f"{was.pop('a few rows', '')}".split(), now.pop("a few rows").split()
     if was != now or len(digests[0]) != len(digests[1]):
         return
-    for row, one, other in zip(rows_to_look_at(now["rows"]), *digests, strict=True):
+    for (row, where), one, other in zip(rows, *digests, strict=True):
         if one != other:
-            raise value_error("state", f"was saved for other data: row {row} holds other values", row=row)
+            text = f"was saved for other data: row {row}{where} holds other values"
+            raise value_error("state", text, row=row)
 
 
 def _count(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:

@@ -16,7 +16,10 @@ Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 _BLOCKS = 16
 
 #: Facts that only tell where a change is.
-MARKS = ("moments", "blocks")
+MARKS = ("moments", "blocks", "sources")
+
+#: Rows that a state knows the values of.
+_LOOKED_AT = 16
 
 
 def facts_of(lengths: Ints) -> dict[str, Any]:
@@ -37,6 +40,12 @@ def facts_of(lengths: Ints) -> dict[str, Any]:
     }
 
 
+def rows_to_look_at(count: int, limit: int = _LOOKED_AT) -> list[int]:
+    """Rows that are spread over all."""
+    rows: list[int] = np.unique(np.linspace(0, max(count - 1, 0), limit).astype(np.int64)).tolist()
+    return rows[:count]
+
+
 def digest_of(array: np.ndarray[Any, np.dtype], size: int) -> str:
     """A digest of the bytes of an array."""
     return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=size).hexdigest()
@@ -49,6 +58,9 @@ def place_change(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> str:
     '; row 1 is 1 longer'
     """
     try:
+        for name, facts in own.get("sources", {}).items():
+            if facts["lengths"] != theirs["sources"][name]["lengths"]:
+                return f"{place_change(theirs['sources'][name], facts)} in {name!r}"
         change = own["tokens"] - theirs["tokens"]
         first, second = (_wrap(a - b) for a, b in zip(own["moments"], theirs["moments"], strict=True))
         # One change of `change` at a row gives the moments row * change and row**2 * change.

@@ -257,8 +257,8 @@ class Loader(Epoch[ArrayT]):
             sampler.set_epoch(epoch + 1)
             self._had = None
 
-    def _identity(self, count: int) -> dict[str, Any]:
-        return {} if self._collate_fn else super()._identity(count)
+    def _identity(self, sampler: Sampler) -> dict[str, Any]:
+        return {} if self._collate_fn else super()._identity(sampler)
 
     def _make_batches(self, rows: Iterable[object]) -> Iterator[Batch[ArrayT]]:
         collate_fn, dataset = self._collate_fn, self._dataset

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +11,8 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_int, one_of
 from varlen.data.dataset import Dataset
-from varlen.data.mix_weights import pieces_of, shares_of_sizes
+from varlen.data.facts import facts_of, rows_to_look_at
+from varlen.data.mix_weights import Pieces, pieces_of, shares_of_sizes
 from varlen.data.options import check_names
 from varlen.data.records import PackedRows, RowNumbers
 from varlen.data.sampler import Ints, OrderKeywords, Sampler, with_order
@@ -37,6 +38,9 @@ class Mix(Sampler):
     rows: `Loader(mix.dataset, batches=mix)`, `IterableDataset(mix.dataset, batches=mix)`, or a DataLoader
     with `batch_sampler=mix` and `collate_fn=mix.dataset.collator()`. Its batches depend only on seed and
     epoch, and it has ranks, states and epochs as every sampler has them.
+
+    Rows may have been added at the end of each source when a state is loaded: the epoch goes on with the rows
+    that it began with, in their order, and the next one has all. `growth` says which are new.
 
     There are two ways to mix. If each data set comes with a sampler, every batch is one of these samplers'
     batches: rows of one data set. With `batch_size` or `batches`, a batch has rows of several data sets. The
@@ -138,22 +142,82 @@ class Mix(Sampler):
         self.unit: str = unit or ("rows" if self._is_mixed else "batches")
         if self._is_mixed and self.unit == "batches":
             raise value_error("unit", "a mixed batch has rows of all sources", "pass 'rows' or 'tokens'")
-        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum([*map(len, datasets.values())])])
-        user_pieces = None if weights is None else pieces_of(weights, [*datasets])
+        self._user_pieces = None if weights is None else pieces_of(weights, [*datasets])
+        self._temperature = temperature
         self.dataset: Dataset = _join_datasets(datasets, source)
         if self.unit == "tokens" and self.dataset.depth == 0:
             raise value_error("unit", "these rows have one value a key, and no tokens", "pass another unit")
         super().__init__(length_of_rows(self.dataset), shuffle=shuffle, **order)
         self._batches_of = batches
-        self._parts = [
-            _Part(name, dataset, samplers[name], begin)
-            for (name, dataset), begin in zip(datasets.items(), begins.tolist(), strict=False)
-        ]
-        inner = self._sampler_of(self.lengths)  # refuses rows that do not fit before any is drawn
+        parts: list[_Part] = []
+        begin = 0
+        for name, dataset in datasets.items():
+            parts.append(_Part(name, dataset, samplers[name], begin, len(dataset), begin))
+            begin += len(dataset)
+        self._take(parts)
+
+    def _take(self, parts: list[_Part]) -> None:
+        """Mix these parts, with the weights that they have."""
+        self._parts = parts
+        inner = self._sampler_of(self.lengths[self._known_rows])  # refuses rows that do not fit
         self._inner_options = {} if inner is None else inner._options()
-        pieces = user_pieces or shares_of_sizes(self._part_sizes(), temperature)
+        pieces = self._user_pieces or shares_of_sizes(self._part_sizes(), self._temperature)
         self._shares, self._schedule = pieces.shares, pieces.steps
-        self.weights = pieces.by_name([*datasets])
+
+    @property
+    def weights(self) -> dict[str, float] | dict[int, dict[str, float]]:
+        """The shares of the sources in this epoch, or those of each step at which they change.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3], [4]]}))
+        >>> Mix({"a": ds, "b": ds}, weights={"a": 1, "b": 3}, batch_size=3).weights
+        {'a': 0.25, 'b': 0.75}
+        """
+        early: Any = self._dealer(self.epoch)
+        return Pieces(early._schedule, early._shares).by_name([part.name for part in self._parts])
+
+    @property
+    def new_rows(self) -> Sequence[int]:
+        """The rows of `mix.dataset` that are not in this epoch: they were added after its state was saved.
+
+        The epoch goes on with the rows that it began with, in their ratios; the next one has all.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3], [4]]}))
+        >>> state = Mix({"a": ds.select([0, 1]), "b": ds}, batch_size=3).state_dict()
+        >>> mix = Mix({"a": ds, "b": ds}, batch_size=3)
+        >>> mix.load_state_dict(state)
+        >>> mix.new_rows, mix.growth
+        ([2], {'a': [2]})
+        """
+        early: Any = self._dealer(self.epoch)
+        if early is self:
+            return []
+        is_new = np.ones(len(self.lengths), bool)
+        is_new[early._known_rows] = False
+        rows: list[int] = np.flatnonzero(is_new).tolist()
+        return rows
+
+    @property
+    def growth(self) -> dict[str, list[int]]:
+        """The new rows of each source that has some, counted as its data set does.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> old, new = (vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1]] * n})) for n in (4, 6))
+        >>> mix = Mix({"a": new, "b": old}, batch_size=3)
+        >>> mix.load_state_dict(Mix({"a": old, "b": old}, batch_size=3).state_dict())
+        >>> mix.growth
+        {'a': [4, 5]}
+        """
+        rows = np.array(self.new_rows, np.int64)
+        own = {part.name: rows[part.owns(rows)] - part.begin for part in self._parts}
+        return {name: numbers.tolist() for name, numbers in own.items() if len(numbers)}
 
     def accounts(self, batches: int | None = None) -> dict[str, Account]:
         """What was drawn of each source in this epoch: the account of its rows.
@@ -190,7 +254,7 @@ class Mix(Sampler):
         rows = np.concatenate([np.empty(0, np.int64), *firsts])
         accounts = {}
         for part in self._parts:
-            own = rows[(rows >= part.begin) & (rows < part.begin + len(part.dataset))] - part.begin
+            own = rows[part.owns(rows)] - part.begin
             accounts[part.name] = part.dataset._with_rows(own, "the mix").account
         return accounts
 
@@ -201,7 +265,8 @@ class Mix(Sampler):
         if not 0 <= steps <= count:
             raise value_error("batches", f"expected {earlier} to {earlier + count}, got {batches}")
         rng = np.random.default_rng([self.seed, self.epoch])
-        rest: list[_Draw] = self._deal(rng)
+        early: Any = self._dealer(self.epoch)
+        rest: list[_Draw] = early._deal(rng)
         draws: list[_Draw] = []
         for replicas, number in (*self._earlier_ranks, (self.num_replicas, steps)):
             rest = self._in_steps(rest, replicas, rng)
@@ -213,7 +278,7 @@ class Mix(Sampler):
     def _part_sizes(self) -> Ints:
         """The size of each source, as weights count it."""
         if self.unit == "rows":
-            return np.array([len(part.dataset) for part in self._parts], np.int64)
+            return np.array([part.count for part in self._parts], np.int64)
         return np.array([_Stream(part, self, 0).passes[0].amount for part in self._parts], np.int64)
 
     def _sampler_of(self, lengths: Ints) -> Sampler | None:
@@ -231,12 +296,46 @@ class Mix(Sampler):
             )
         return sampler
 
-    def _identity(self) -> dict[str, Any]:
-        counts = {f"rows of {part.name}": len(part.dataset) for part in self._parts}
-        return {**super()._identity(), **counts}
+    # What a state says of the mix.
 
-    def _first(self, data: Mapping[str, Any]) -> Sampler:
-        return self  # rows that a source gets move those of the sources behind it
+    def _identity(self) -> dict[str, Any]:
+        if self._facts is None:
+            counts = {f"rows of {part.name}": part.count for part in self._parts}
+            facts = {part.name: facts_of(self.lengths[part.rows]) for part in self._parts}
+            all_facts = {**facts_of(self.lengths[self._known_rows]), **counts, "sources": facts}
+            self._facts = self.lengths, all_facts
+        return dict(self._facts[1])
+
+    def _first(self, facts: Mapping[str, Any]) -> Sampler:
+        parts: list[_Part] = []
+        for part in self._parts:
+            parts.append(part.first(facts, sum(early.count for early in parts)))
+        if all(early.count == part.count for early, part in zip(parts, self._parts, strict=True)):
+            return self
+        early_mix = self._early_copy()
+        early_mix._take(parts)
+        return early_mix
+
+    @property
+    def _known_rows(self) -> Ints:
+        return np.concatenate([part.rows for part in self._parts])
+
+    @property
+    def _row_count(self) -> int:
+        return sum(part.count for part in self._parts)
+
+    @property
+    def _count_shown(self) -> int:
+        return self._row_count
+
+    @property
+    def _rows_to_look_at(self) -> dict[int, tuple[int, str]]:
+        looks: dict[int, tuple[int, str]] = {}
+        for part in self._parts:
+            places = rows_to_look_at(part.count, max(16 // len(self._parts), 2))
+            numbers = part.rows[places].tolist()
+            looks |= {row: (row - part.begin, f" of {part.name!r}") for row in numbers}
+        return looks
 
     def _options(self) -> dict[str, Any]:
         options = {
@@ -270,11 +369,11 @@ class Mix(Sampler):
             batches = sampler._deal(rng)
             if type(sampler)._row_numbers is not Sampler._row_numbers:
                 return [_Draw(sampler, batch, rows) for batch in batches]
-            return [_Draw(self, rows[batch]) for batch in batches]
+            return [_Draw(None, rows[batch]) for batch in batches]
         assert self._batch_size is not None
         size, n = self._batch_size, len(rows)
         stop = n // size * size if self.drop_last else n
-        return [_Draw(self, rows[begin : begin + size]) for begin in range(0, stop, size)]
+        return [_Draw(None, rows[begin : begin + size]) for begin in range(0, stop, size)]
 
     def _order(self, streams: list[_Stream], entropy: int) -> Ints:
         """The draws of all streams, counted through, in the order of the mix."""
@@ -338,13 +437,13 @@ class Mix(Sampler):
         if self._is_mixed:
             sampler = self._sampler_of(self.lengths[:0])
         if sampler is None or type(sampler)._row_numbers is Sampler._row_numbers:
-            return _Draw(self, np.empty(0, np.int64))
+            return _Draw(None, np.empty(0, np.int64))
         return _Draw(sampler, sampler._empty_batch())
 
     def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
         # Windows of a row are others where it comes again.
         number = epoch + (batch.turn << 32)
-        if batch.sampler is self:
+        if batch.sampler is None:
             return RowNumbers(batch.batch.tolist(), number)
         if type(batch.sampler)._row_numbers is Sampler._row_numbers:
             return RowNumbers((batch.batch + batch.place).tolist(), number)
@@ -360,19 +459,20 @@ class Mix(Sampler):
         for key, sampler in samplers.items():
             places = [i for i, draw in enumerate(batches) if id(draw.sampler) == key]
             own = [batches[i].batch for i in places]
-            result[places] = super()._sizes(own, padded) if sampler is self else sampler._sizes(own, padded)
+            result[places] = super()._sizes(own, padded) if sampler is None else sampler._sizes(own, padded)
         return result
 
 
 class _Draw:
     """One batch of a sampler, and what its row numbers are in the rows of all sources.
 
-    place: what is added to them, or where each is found. turn: another number where the same rows come again.
+    sampler: None for rows of the mix. place: what is added to them, or where each is found. turn: another
+    number where the same rows come again.
     """
 
     __slots__ = ("batch", "place", "sampler", "turn")
 
-    def __init__(self, sampler: Sampler, batch: Any, place: Any = 0, turn: int = 0) -> None:
+    def __init__(self, sampler: Sampler | None, batch: Any, place: Any = 0, turn: int = 0) -> None:
         self.sampler, self.batch, self.place, self.turn = sampler, batch, place, turn
 
     def __len__(self) -> int:
@@ -380,10 +480,37 @@ class _Draw:
 
 
 class _Part:
-    """One source of a mix: its rows begin at `begin` among all."""
+    """One source of a mix: its rows begin at `begin` among all, and `count` of them are in the epoch.
 
-    def __init__(self, name: str, dataset: Dataset, sampler: Sampler | None, begin: int) -> None:
-        self.name, self.dataset, self.sampler, self.begin = name, dataset, sampler, begin
+    seed: where they began when the epoch did, on which their order depends.
+    """
+
+    def __init__(
+        self, name: str, dataset: Dataset, sampler: Sampler | None, begin: int, count: int, seed: int
+    ) -> None:
+        self.name, self.dataset, self.sampler = name, dataset, sampler
+        self.begin, self.count, self.seed = begin, count, seed
+
+    def first(self, facts: Mapping[str, Any], seed: int) -> _Part:
+        """The part of the rows that a state knows."""
+        if self.sampler is not None:
+            prefix = f"{self.name}: "
+            own = {key.removeprefix(prefix): x for key, x in facts.items() if key.startswith(prefix)}
+            sampler = self.sampler._first(own)
+            return _Part(self.name, self.dataset, sampler, self.begin, sampler._row_count, seed)
+        count = facts.get(f"rows of {self.name}")
+        count = min(count, self.count) if isinstance(count, int) and count > 0 else self.count
+        return _Part(self.name, self.dataset, None, self.begin, count, seed)
+
+    @property
+    def rows(self) -> Ints:
+        """Those in the epoch."""
+        rows = np.arange(self.count) if self.sampler is None else self.sampler._known_rows
+        return self.begin + rows
+
+    def owns(self, rows: Ints) -> Any:
+        """Which rows are of this source."""
+        return (rows >= self.begin) & (rows < self.begin + len(self.dataset))
 
 
 class _Pass:
@@ -403,7 +530,7 @@ class _Stream:
     def __init__(self, part: _Part, mix: Mix, entropy: int) -> None:
         self._part, self._mix = part, mix
         seed = part.sampler.seed if part.sampler is not None else 0
-        self._rng = np.random.default_rng([entropy, part.begin, seed])
+        self._rng = np.random.default_rng([entropy, part.seed, seed])
         self.passes: list[_Pass] = []
         self.extend(1)
 
@@ -433,7 +560,7 @@ class _Stream:
             assert sampler is not None
             raise value_error("sources", f"{part.name!r} has no batch: {sampler._why_nothing()}")
         if is_mixed:
-            rows = _row_order(len(part.dataset), rng, self._mix.shuffle)
+            rows = _row_order(part.count, rng, self._mix.shuffle)
             rows = part.begin + (rows if batches is None else np.concatenate(batches))
             sizes = self._mix.lengths[rows] if unit == "tokens" else None
             return self._check_amount(_Pass(rows, sizes))

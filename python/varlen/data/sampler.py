@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
-from varlen.data.facts import MARKS, facts_of, place_change
+from varlen.data.facts import MARKS, facts_of, place_change, rows_to_look_at
 from varlen.data.options import with_options
 from varlen.data.ranks import as_rank, group_rank
 from varlen.data.records import RowNumbers
@@ -210,7 +210,7 @@ class Sampler:
         return len(self.lengths)
 
     @property
-    def new_rows(self) -> range:
+    def new_rows(self) -> Sequence[int]:
         """The rows that are not in this epoch: they were added after its state was saved.
 
         The epoch goes on with the rows that it began with; the next one has all.
@@ -227,6 +227,11 @@ class Sampler:
         (range(5, 5), [0, 1, 2, 3, 4])
         """
         return range(self._dealer(self.epoch)._row_count, self._row_count)
+
+    @property
+    def _count_shown(self) -> int:
+        """The rows, or pieces of rows, that the batches are of."""
+        return len(self.lengths)
 
     def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
         """What is given for a batch of `_deal`."""
@@ -320,7 +325,7 @@ class Sampler:
         ValueError: state: was saved for other data or options: max_tokens 10, here 12
         """
         epoch, runs = _checked_state(state)
-        early = self._first(state["data"])
+        early = self._first({**state["data"], **state["options"]})
         refuse_differences({**state["data"], **state["options"]}, {**early._identity(), **early._options()})
         self._find_rank()
         history, steps = self._split(runs)
@@ -355,7 +360,7 @@ class Sampler:
         padding = f", {self.padding_share():.1%} padding" if self._has_lengths else ""
         count = len(self._batches()) + self._position - self._steps
         new = f", {len(self.new_rows)} new rows from the next on" if self.new_rows else ""
-        rows = len(self._dealer(self.epoch).lengths)
+        rows = self._dealer(self.epoch)._count_shown
         return f"{name}({count} batches of {rows} rows in epoch {self.epoch}{padding}{new}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -435,15 +440,29 @@ class Sampler:
             self._facts = self.lengths, facts_of(self.lengths)
         return dict(self._facts[1])
 
-    def _first(self, data: Mapping[str, Any]) -> Sampler:
+    def _first(self, facts: Mapping[str, Any]) -> Sampler:
         """The sampler of the rows that a state knows: this one, or that of its first rows."""
-        count = data.get("rows")
+        count = facts.get("rows")
         if not isinstance(count, int) or not 0 <= count < len(self.lengths):
             return self
-        early = copy.copy(self)
-        early._epoch_batches = early._facts = early._pass = early._early = None
+        early = self._early_copy()
         early._cut(count)
         return early
+
+    def _early_copy(self) -> Self:
+        early = copy.copy(self)
+        early._epoch_batches = early._facts = early._pass = early._early = None
+        return early
+
+    @property
+    def _known_rows(self) -> Ints:
+        """The numbers of its rows."""
+        return np.arange(self._row_count)
+
+    @property
+    def _rows_to_look_at(self) -> dict[int, tuple[int, str]]:
+        """Rows that are spread over all; and of each its number in its source, and which that is."""
+        return {row: (row, "") for row in rows_to_look_at(self._row_count)}
 
     def _cut(self, count: int) -> None:
         """Leave out all but the first lengths."""

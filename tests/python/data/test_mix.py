@@ -633,7 +633,7 @@ def test_an_epoch_without_end_is_refused_before_the_first_batch():
         ({"until": "all"}, "until first, here all"),
         ({"seed": 1}, "seed 0, here 1"),
         ({"batch_size": 5}, "batch_size 4, here 5"),
-        ({"sets": {**SETS, "c": dataset(6)}}, "rows of c 5, here 6"),
+        ({"sets": {**SETS, "c": dataset(4)}}, "rows of c 5, here 4"),
     ],
 )
 def test_a_state_of_another_mix_is_refused(how, text):
