@@ -1,4 +1,4 @@
-"""Layers of torch whose channels are the numbers of a row: norms, pooling along sequences, whole channels."""
+"""Layers of torch whose channels are the numbers of a row: norms, bags, whole channels."""
 
 from __future__ import annotations
 
@@ -26,23 +26,41 @@ def channel_rows(r: Any, name: str) -> Any:
     return r._values
 
 
-def _arguments(names: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+def call_arguments(names: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call by their names."""
     return dict(zip(names.split(), args, strict=False)) | kwargs
 
 
 def _group_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A norm over the rows of each sequence and the channels of each group."""
-    x = _arguments("input num_groups weight bias eps", args, kwargs)
+    x = call_arguments("input num_groups weight bias eps", args, kwargs)
     return _norm(x["input"], name, as_int(x["num_groups"], "num_groups", 1), x)
 
 
 def _instance_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """A norm over the rows of each sequence, channel by channel."""
-    x = _arguments("input running_mean running_var weight bias use_input_stats momentum eps", args, kwargs)
-    if x.get("running_mean") is not None or not x.get("use_input_stats", True):
-        raise type_error("running_mean", "an instance norm of a Ragged keeps no mean", "leave it out")
-    return _norm(x["input"], name, channel_rows(x["input"], name).shape[1], x)
+    """A norm over the rows of each sequence, channel by channel, or by the running mean of all of them."""
+    x = call_arguments(
+        "input running_mean running_var weight bias use_input_stats momentum eps", args, kwargs
+    )
+    r, values = x["input"], channel_rows(x["input"], name)
+    mean, variance = x.get("running_mean"), x.get("running_var")
+    eps = as_float(x.get("eps", 1e-5), "eps")
+    if not as_bool(x.get("use_input_stats", True), "use_input_stats"):
+        from torch.nn.functional import batch_norm
+
+        return same_kind(r, batch_norm(values, mean, variance, x.get("weight"), x.get("bias"), eps=eps))
+    if mean is not None and variance is not None:
+        _follow(r, values, (mean, variance), as_float(x.get("momentum", 0.1), "momentum"))
+    return _norm(r, name, values.shape[1], x)
+
+
+def _follow(r: Any, values: Any, averages: tuple[Any, Any], momentum: float) -> None:
+    """Move a running mean and variance towards those of the sequences of two rows or more, all alike."""
+    rows = regroup(r, values.detach().to(averages[0].dtype), r._levels[-1:])
+    parts: Any = rows[rows.lengths > 1]
+    if len(parts):
+        for average, current in zip(averages, (parts.mean(), parts.var(ddof=1)), strict=True):
+            average.lerp_(current.mean(0), momentum)
 
 
 def _norm(r: Any, name: str, groups: int, x: dict[str, Any]) -> Any:
@@ -50,13 +68,14 @@ def _norm(r: Any, name: str, groups: int, x: dict[str, Any]) -> Any:
     values = channel_rows(r, name)
     if values.shape[1] % groups:
         raise value_error("num_groups", f"rows have {values.shape[1]} channels, no multiple of {groups}")
-    parts: Any = regroup(r, values.reshape(len(values), groups, values.shape[1] // groups), r._levels[-1:])
+    precise = values.float() if values.itemsize < 4 else values  # halves lose the distances
+    parts: Any = regroup(r, precise.reshape(len(values), groups, values.shape[1] // groups), r._levels[-1:])
     distances = parts - _mean(parts)
     scores = distances / (_mean(distances * distances) + as_float(x.get("eps", 1e-5), "eps")).sqrt()
     rows = scores._values.reshape(values.shape)
     if x.get("weight") is not None:
         rows = rows * x["weight"]
-    return same_kind(r, rows if x.get("bias") is None else rows + x["bias"])
+    return same_kind(r, (rows if x.get("bias") is None else rows + x["bias"]).to(values.dtype))
 
 
 def _mean(parts: Any) -> Any:
@@ -67,7 +86,7 @@ def _mean(parts: Any) -> Any:
 
 def _dropout(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Channels of whole sequences set to 0."""
-    x = _arguments("input p training inplace", args, kwargs)
+    x = call_arguments("input p training inplace", args, kwargs)
     r, values = x["input"], channel_rows(x["input"], name)
     if not as_bool(x.get("training", True), "training"):
         return same_kind(r, values)
@@ -79,29 +98,9 @@ def _dropout(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, A
     return same_kind(r, (flat * (factors / (1 - share) if share < 1 else factors))._values)
 
 
-def _pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """The largest or the mean of the rows of each window along a sequence."""
-    is_max = name != "avg_pool1d"
-    options = "dilation ceil_mode return_indices" if is_max else "ceil_mode count_include_pad"
-    x = _arguments(f"input kernel_size stride padding {options}", args, kwargs)
-    r, values = x["input"], channel_rows(x["input"], name)
-    if name == "max_pool1d_with_indices":
-        raise type_error("return_indices", "pooling of a Ragged gives no indices", "leave it out")
-    if x.get("ceil_mode"):
-        raise type_error("ceil_mode", "pooling of a Ragged has no windows that end outside", "leave it out")
-    from varlen.backends.torch.conv import pool
-
-    stride = x.get("stride") or x["kernel_size"]
-    rows, level = pool(
-        func, values, r._levels[-1], x["kernel_size"], stride, x.get("padding", 0), x.get("dilation", 1),
-        is_max, x.get("count_include_pad", True),
-    )  # fmt: skip
-    return r._make(rows, (*r._levels[:-1], level))
-
-
 def _bag(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """The sum, the mean or the largest of the embeddings of each sequence."""
-    x = _arguments(
+    x = call_arguments(
         "input weight offsets max_norm norm_type scale_grad_by_freq mode sparse per_sample_weights"
         " include_last_offset padding_idx", args, kwargs,
     )  # fmt: skip
@@ -133,7 +132,7 @@ def _rows_of_two(name: str, func: Callable[..., Any], args: Any, kwargs: dict[st
             f"{describe_difference(first._levels, second._levels)}",
         )  # fmt: skip
     if name == "cosine_similarity":
-        x = _arguments("x1 x2 dim eps", args, kwargs)
+        x = call_arguments("x1 x2 dim eps", args, kwargs)
         if (dim := x.get("dim", 1)) not in (-1, first._values.ndim + len(first._levels) - 1):
             raise type_error("dim", f"axis {dim} is no axis of the rows", "use dim=-1, the last")
         args, kwargs = (first, second), {"dim": -1, **({"eps": x["eps"]} if "eps" in x else {})}
@@ -144,9 +143,6 @@ CHANNELS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any
     "group_norm": _group_norm,
     "instance_norm": _instance_norm,
     "dropout1d": _dropout,
-    "max_pool1d": _pool,
-    "max_pool1d_with_indices": _pool,
-    "avg_pool1d": _pool,
     "embedding_bag": _bag,
     "cosine_similarity": _rows_of_two,
     "pairwise_distance": _rows_of_two,

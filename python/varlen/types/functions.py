@@ -32,6 +32,7 @@ from varlen.types.indexing import add_axes
 from varlen.types.layers import COUNTED, LAYERS
 from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
+from varlen.types.tensor_calls import refuse_adaptive
 
 if TYPE_CHECKING:
     from varlen.backends.values import Axes, SequencesLike
@@ -133,6 +134,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in (*METHODS, "softmin") and _is_ragged(_first(args, kwargs, "input", "a", "x")):
         arguments = given_to("torch", name, args, kwargs)
         arguments.pop("_stacklevel", None)
+        if name == "argmax":
+            refuse_adaptive(2)
         if name in ("max", "min") and ("other" in arguments or "dim" in arguments):
             dim = arguments.get("other", arguments.get("dim"))
             if not isinstance(dim, int):

@@ -7,13 +7,13 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_bool
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.attend import attend
 from varlen.ops.ctc import ctc_loss
 from varlen.ops.support.inputs import same_kind
 from varlen.types.channels import CHANNELS, channel_rows
+from varlen.types.convolutions import CONVOLUTIONS
 from varlen.types.tensor_calls import Size
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _LOSSES = {
 }  # fmt: skip
 # Losses of three containers; all others take two.
 _OF_THREE = ("triplet_margin_loss", "gaussian_nll_loss", "margin_ranking_loss", "cosine_embedding_loss")
+_RECURRENT = ("gru", "lstm", "rnn_tanh", "rnn_relu")
 # How many Raggeds come first in losses that have no reduction of their own for batches.
 COUNTED = {name: 3 if name in _OF_THREE else 2 for name in _LOSSES - {"kl_div"}}
 
@@ -76,12 +77,15 @@ class TimeMajor:
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", str(func))
-        if name != "multi_head_attention_forward":
+        if name == "multi_head_attention_forward":
+            output, *rest = _multi_head(func, args, kwargs or {})
+        elif name in _RECURRENT and isinstance(args[0], TimeMajor):
+            output, *rest = _recur(name, func, (args[0].ragged, *args[1:]), {})
+        else:
             raise type_error(
-                "", f"torch.{name} cannot take a Ragged with its time first", "use batch_first=True"
+                "", f"torch.{name} cannot take a Ragged with its time first", "use it before transpose(0, 1)"
             )
-        output, weights = _multi_head(func, args, kwargs or {})
-        return TimeMajor(output), weights
+        return (TimeMajor(output), *rest)
 
 
 @functools.cache
@@ -137,27 +141,11 @@ def _batch_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str
     return same_kind(r, func(channel_rows(r, name), *rest, **kwargs))
 
 
-def _conv(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """A convolution along each sequence."""
-    names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
-    arguments = dict(zip(names, args, strict=False)) | kwargs
-    r: Any = arguments.pop("input")
-    values = channel_rows(r, name)
-    from varlen.backends.torch.conv import convolve
-
-    rows, level = convolve(func, values, r._levels[-1], **arguments)
-    return r._make(rows, (*r._levels[:-1], level))
-
-
 def _recur(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A recurrent layer over the sequences, without padding; an empty one keeps its state."""
-    r, state, weights, *options, batch_first = args
+    r, state, weights, *options, _ = args
     if not isinstance(r, RaggedBase):
         raise type_error("input", f"torch.{name} takes a Ragged as its input only")
-    if not as_bool(batch_first, "batch_first"):
-        raise type_error(
-            "", f"torch.{name} of a Ragged has its sequences first", "make it with batch_first=True"
-        )
     packed: Any = r.pack()  # type: ignore[attr-defined]
     order, count = packed.table.indices, packed.table.active(0)
     states = [
@@ -258,10 +246,10 @@ def _attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str,
 LAYERS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any]] = {
     **dict.fromkeys(_LOSSES, _loss),
     **CHANNELS,
-    **dict.fromkeys(("gru", "lstm", "rnn_tanh", "rnn_relu"), _recur),
+    **CONVOLUTIONS,
+    **dict.fromkeys(_RECURRENT, _recur),
     "ctc_loss": _ctc,
     "batch_norm": _batch_norm,
-    "conv1d": _conv,
     "multi_head_attention_forward": lambda name, func, args, kwargs: _multi_head(func, args, kwargs),
     "scaled_dot_product_attention": _attention,
 }

@@ -33,7 +33,7 @@ from varlen.types.layers import TimeMajor
 from varlen.types.neighbour_methods import NeighbourMethods
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
-from varlen.types.tensor_calls import Size
+from varlen.types.tensor_calls import Size, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
@@ -598,6 +598,7 @@ class Ragged(
         >>> vl.Ragged([3.0, 1.0], [1, 1]).dim()
         2
         """
+        refuse_adaptive(1)
         return self.ndim
 
     def transpose(self, dim0: int, dim1: int) -> Self | TimeMajor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +14,16 @@ from varlen.backends.values import is_array, is_tensor, readable
 from varlen.errors import instance_error, type_error, value_error
 
 T = TypeVar("T")
+
+# Modules of torch that ask for the size of axis 1, and the axis of a Ragged that has what they count there:
+# sequences where time may come first, channels where these come before the time.
+_COUNTED = {
+    "torch.nn.modules.rnn": 0,
+    "torch.nn.modules.transformer": 0,
+    "torch.nn.modules.instancenorm": -1,
+    "torch.nn.modules.batchnorm": -1,
+}
+_ADAPTIVE = "torch.nn.modules.adaptive"
 
 
 class Size(int):
@@ -31,13 +42,22 @@ class Size(int):
         if dim is None:
             return self.shape
         place = axis_of(dim, len(self.shape), "dim")
-        if self.shape[place] is None:
-            way = (
-                "use r.lengths; recurrent modules take batch_first=True, "
-                "GroupNorm(c, c) takes the place of InstanceNorm1d(c)"
-            )
-            raise type_error("dim", f"axis {place} is ragged, so it has no single size", way)
-        return self.shape[place]
+        size = self.shape[place]
+        if size is None and place == 1 and len(self.shape) == 3:
+            axis = _COUNTED.get(sys._getframe(1).f_globals.get("__name__", ""))
+            size = size if axis is None else self.shape[axis]
+        if size is None:
+            raise type_error("dim", f"axis {place} is ragged, so it has no single size", "use r.lengths")
+        return size
+
+
+def refuse_adaptive(depth: int) -> None:
+    """Raise where `torch.nn.AdaptiveLogSoftmaxWithLoss` called, so deep, the function that asks."""
+    if sys._getframe(depth + 1).f_globals.get("__name__") == _ADAPTIVE:
+        raise type_error(
+            "", "torch.nn.AdaptiveLogSoftmaxWithLoss takes rows, and no Ragged",
+            "pass r.values and target.values, and wrap what it gives: vl.Ragged(output, levels=r.levels)",
+        )  # fmt: skip
 
 
 def tensor(values: Any, member: str) -> Any:

@@ -51,11 +51,38 @@ def test_group_norms_stay_inside_sequences(groups):
     assert layer(nest).levels is nest.levels
 
 
-def test_instance_norms_are_group_norms_of_one_channel():
+@pytest.mark.parametrize("is_affine", [False, True])
+def test_instance_norms_stay_inside_sequences(is_affine):
+    layer = nn.InstanceNorm1d(6, affine=is_affine)
+    if is_affine:
+        nn.init.normal_(layer.weight)
+        nn.init.normal_(layer.bias)
+    check(layer, [3, 0, 5, 2])
     _, r = ragged(lengths=[3, 2, 5])
     torch.testing.assert_close(F.instance_norm(r).values, nn.GroupNorm(6, 6, affine=False)(r).values)
-    with pytest.raises(TypeError, match=r"^running_mean: .* keeps no mean; leave it out$"):
-        F.instance_norm(r, torch.zeros(6), torch.ones(6))
+    halves = vl.Ragged((r.values.detach() / 8 + 50).bfloat16(), [3, 2, 5])
+    wanted = torch.cat([F.instance_norm(part.T[None].float())[0].T for part in halves])
+    torch.testing.assert_close(F.instance_norm(halves).values, wanted.bfloat16(), atol=1e-3, rtol=0.016)
+    with pytest.raises(ValueError, match="to match num_features"):
+        nn.InstanceNorm1d(5, affine=True)(r)
+
+
+def test_instance_norms_keep_the_mean_of_sequences_as_of_a_batch():
+    x = torch.randn(3, 4, 6)
+    ours, theirs = (nn.InstanceNorm1d(6, track_running_stats=True, affine=True) for _ in range(2))
+    for momentum in (0.1, 0.5):
+        ours.momentum = theirs.momentum = momentum
+        wanted = theirs(x.transpose(1, 2)).transpose(1, 2).flatten(0, 1)
+        # The variance of one row is unknown, so that a sequence of one row tells nothing, as an empty one.
+        r = vl.Ragged(torch.cat([x.flatten(0, 1), torch.randn(1, 6)]), [4, 0, 4, 4, 1])
+        torch.testing.assert_close(ours(r).values[:-1], wanted)
+        for name in ("running_mean", "running_var"):
+            torch.testing.assert_close(getattr(ours, name), getattr(theirs, name))
+    wanted = theirs.eval()(x.transpose(1, 2)).transpose(1, 2).flatten(0, 1)
+    torch.testing.assert_close(ours.eval()(r).values[:-1], wanted)
+    kept = ours.running_mean.clone()
+    ours.train()(vl.Ragged(torch.randn(2, 6), [1, 0, 1]))
+    assert ours.running_mean.equal(kept)
 
 
 @given(
@@ -70,6 +97,9 @@ def test_pooling_goes_along_each_sequence(lengths, kernel, stride, has_padding):
         nn.MaxPool1d(kernel, padding=padding),
         nn.AvgPool1d(kernel, stride, padding),
         nn.AvgPool1d(kernel, stride, padding, count_include_pad=False),
+        nn.MaxPool1d(kernel, stride, padding, ceil_mode=True),
+        nn.AvgPool1d(kernel, stride, padding, ceil_mode=True),
+        nn.AvgPool1d(kernel, stride, padding, ceil_mode=True, count_include_pad=False),
     ):
         check(layer, lengths)
 
@@ -78,11 +108,68 @@ def test_pooling_with_gaps_and_of_short_sequences():
     check(nn.MaxPool1d(3, 1, 1, dilation=2), [5, 7, 6])
     _, r = ragged()
     assert nn.MaxPool1d(4)(r).lengths.tolist() == [0, 0, 1, 0]
-    for option in ("ceil_mode", "return_indices"):
-        with pytest.raises(TypeError, match=rf"^{option}: pooling of a Ragged .*; leave it out$"):
-            nn.MaxPool1d(2, **{option: True})(r)
+    assert nn.MaxPool1d(4, ceil_mode=True)(r).lengths.tolist() == [1, 0, 2, 1]
+    check(nn.MaxPool1d(3, 2, 1, dilation=2, ceil_mode=True), [5, 7, 6, 4])
+    halves = vl.Ragged(r.values.detach().bfloat16(), LENGTHS)
+    for layer in (nn.MaxPool1d(2, ceil_mode=True), nn.AvgPool1d(2, ceil_mode=True)):
+        found = layer(halves).values
+        wanted = torch.cat([layer(part.float().T[None])[0].T for part in halves if len(part)])
+        torch.testing.assert_close(found, wanted.bfloat16())
+    with pytest.raises(TypeError, match=r"^return_indices: pooling of a Ragged .*; leave it out$"):
+        nn.MaxPool1d(2, return_indices=True)(r)
     with pytest.raises(ValueError, match=r"^padding: expected 0 to half of the kernel, 1, got 2$"):
         F.max_pool1d(r, 2, padding=2)
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 3, 6]), min_size=1, max_size=5),
+    st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.sampled_from([1, 2]), st.data(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+def test_transposed_convolutions_go_along_each_sequence(lengths, kernel, stride, gap, groups, data):
+    more = data.draw(st.integers(0, max(stride, gap) - 1))
+    least = gap * (kernel - 1) + more  # what the shortest sequence gives, less one
+    padding = data.draw(st.integers(0, least // 2))
+    layer = nn.ConvTranspose1d(6, 4, kernel, stride, padding, more, groups, dilation=gap)
+    check(layer, lengths)
+
+
+def test_transposed_convolutions_that_cut_all_have_no_rows():
+    _, r = ragged(lengths=[1, 0, 4])
+    assert nn.ConvTranspose1d(6, 2, 2, padding=1)(r).lengths.tolist() == [0, 0, 3]
+    nest = vl.Ragged(r.values, [[1, 2], [1, 0, 4]])
+    y = nn.ConvTranspose1d(6, 2, 3)(nest)
+    assert y.levels[0] is nest.levels[0]
+    assert y.levels[1].lengths.tolist() == [3, 0, 6]
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_padding_takes_rows_of_the_same_sequence(mode, dtype):
+    check(nn.Conv1d(6, 4, 3, padding="same", padding_mode=mode, dilation=2), [3, 0, 5, 4])
+    check(nn.Conv1d(6, 4, 3, 2, padding=1, padding_mode=mode), [3, 7, 5])
+    _, r = ragged(lengths=[3, 0, 5])
+    r = r.to(dtype)
+    pad = {"reflect": nn.ReflectionPad1d, "replicate": nn.ReplicationPad1d, "circular": nn.CircularPad1d}[
+        mode
+    ]
+    for numbers in ((2, 1), (0, 2), (1, 0), (0, 0)):
+        found = pad(numbers)(r)
+        assert found.lengths.tolist() == [3 + sum(numbers), 0, 5 + sum(numbers)]
+        wanted = torch.cat([F.pad(part.T[None], numbers, mode=mode)[0].T for part in r if len(part)])
+        assert found.values.equal(wanted)
+
+
+def test_padding_by_a_number_goes_along_channels_and_sequences():
+    x, r = ragged()
+    found = F.pad(r, (1, 0, 2, 1), value=3.0)
+    wanted = torch.cat([F.pad(part, (1, 0, 2, 1), value=3.0) for part in r])
+    assert found.values.equal(wanted)
+    assert found.lengths.tolist() == [6, 3, 8, 4]
+    (gradient,) = torch.autograd.grad(found.values.sum(), x)
+    assert gradient.equal(torch.ones_like(x))
+    assert F.pad(r, (0, 0, 2, 0)).values[:2].equal(torch.zeros(2, 6))
+    assert F.pad(vl.Ragged(x[:0], [0, 0]), (0, 0, 1, 0)).lengths.tolist() == [1, 1]
 
 
 def test_whole_channels_drop_out():
@@ -135,6 +222,20 @@ def test_functions_of_two_rows_take_two_ragged():
         (lambda r: nn.GroupNorm(2, 6)(r.unflatten(-1, (6, 1))), r"rows \(channels,\)"),
         (lambda r: F.group_norm(r, 4), "^num_groups: rows have 6 channels, no multiple of 4$"),
         (lambda r: F.group_norm(r.detach().numpy(), 2), r"use r\.torch\(\)"),
+        (
+            lambda r: F.pad(r, (1, 2)),
+            r"^pad: 2 numbers .* pass pad=\(0, 0, 1, 2\), for channels \(1, 2, 0, 0\)$",
+        ),
+        (lambda r: F.pad(r, (1, 2, 3)), "^pad: expected 4 numbers, got 3$"),
+        (lambda r: F.pad(r, (1, -2), mode="circular"), "^pad: expected at least 0, got -2$"),
+        (lambda r: F.pad(r, (1, 1), mode="wrap"), "^mode: expected 'constant', 'reflect', "),
+        (lambda r: F.pad(r, (1, 1), mode="reflect"), "^pad: reflect by 1 takes 2 rows, sequence 3 has 1$"),
+        (lambda r: F.pad(r, (2, 1), mode="circular"), "^pad: circular by 2 takes 2 rows, sequence 3 has 1$"),
+        (lambda r: nn.ConvTranspose1d(5, 2, 1)(r), "^input: rows have 6 channels, the weight takes 5$"),
+        (
+            lambda r: F.conv_transpose1d(r, torch.ones(6, 1, 2), output_padding=1),
+            "^output_padding: expected less than the stride or the dilation, 1, got 1$",
+        ),
         (lambda r: F.dropout1d(r, 2.0), "^p: expected a share from 0 to 1, got 2.0$"),
         (
             lambda r: nn.EmbeddingBag(6, 2)(r),

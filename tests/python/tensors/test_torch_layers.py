@@ -57,6 +57,49 @@ def test_recurrent_layers_run_over_each_sequence(kind, options):
     assert nothing.values.shape == (0, y.values.shape[1])
 
 
+@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
+def test_recurrent_layers_with_time_first_run_over_each_sequence(kind):
+    _, r = ragged()
+    layer = getattr(nn, kind)(6, 4, 2, bidirectional=True)
+    wanted, state = layer(r)
+    same(wanted, [layer(part)[0] for part in r if len(part)])
+    for h, alone in zip(state, layer(r[2])[1], strict=True):
+        torch.testing.assert_close(h[..., 2, :], alone)
+    # As a module that counts time first has it: batches come with their first axes swapped, and go so.
+    swapped, other = layer(r.transpose(0, 1))
+    assert swapped.shape == (None, 4, 8)
+    torch.testing.assert_close(swapped.transpose(0, 1).values, wanted.values)
+    torch.testing.assert_close(other, state)
+    layer(r, torch.zeros(4, 4, 4) if kind != "LSTM" else (torch.zeros(4, 4, 4),) * 2)
+    with pytest.raises(RuntimeError, match="hidden"):
+        layer(r, torch.zeros(4, 3, 4) if kind != "LSTM" else (torch.zeros(4, 3, 4),) * 2)
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_transformers_with_time_first_take_a_ragged():
+    _, r = ragged()
+    _, target = ragged(lengths=[2, 0, 4, 3])
+    model = nn.Transformer(6, 2, 1, 1, 12, dropout=0)
+    parts = [(a, b) for a, b in zip(r, target, strict=True) if len(a)]
+    same(model(r, target), [model(a, b) for a, b in parts])
+    with pytest.raises(RuntimeError, match="batch number"):
+        model(r, target[:3])
+
+
+def test_an_adaptive_softmax_leads_to_rows():
+    x, r = ragged(lengths=[3, 1, 4, 1])
+    layer = nn.AdaptiveLogSoftmaxWithLoss(6, 20, [5, 10], div_value=2.0)
+    targets = vl.Ragged(torch.randint(0, 20, (9,)), levels=r.levels)
+    for call in (lambda: layer(r, targets), lambda: layer.predict(r)):
+        with pytest.raises(TypeError, match=r"takes rows, and no Ragged; pass r\.values and target\.values"):
+            call()
+    with pytest.raises(AttributeError, match=r"new_empty'; use \.values\.new_empty\(\)$"):
+        layer.log_prob(r)
+    output, _ = layer(x, targets.values)
+    assert vl.Ragged(output, levels=r.levels).sum().shape == (4,)
+    assert torch.argmax(r, dim=1).shape == (4, 6)
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -315,7 +358,6 @@ def test_sizes_are_those_of_axes():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda r: nn.GRU(6, 2)(r), "take batch_first=True"),
         (lambda r: nn.Conv1d(5, 2, 1)(r), "^input: rows have 6 channels, the weight takes 5$"),
         (lambda r: nn.BatchNorm1d(6)(r.unflatten(-1, (6, 1))), r"rows \(channels,\)|4D"),
         (lambda r: F.conv1d(r.values[None], r), r"rows \(channels,\)"),

@@ -281,19 +281,6 @@ def test_sigmoid_of_arrays_is_that_of_tensors(dtype):
     np.testing.assert_allclose(result, wanted, rtol=8 * np.finfo(result.dtype).eps, atol=1e-7)
 
 
-@pytest.mark.parametrize("module", ["LSTM(2, 2)", "GRU(2, 2)", "InstanceNorm1d(2)"])
-def test_modules_that_count_axes_are_refused_and_told_what_to_take(module):
-    torch = pytest.importorskip("torch")
-    kind, _, numbers = module.rstrip(")").partition("(")
-    layer = getattr(torch.nn, kind)(*map(int, numbers.split(",")))
-    r = vl.Ragged(torch.zeros(3, 2), [2, 1])
-    with pytest.raises(
-        TypeError,
-        match=r"^dim: axis 1 is ragged, so it has no single size; use r\.lengths; .* take batch_first=True, ",
-    ):
-        layer(r)
-
-
 @pytest.mark.parametrize("tensors", [False, True])
 def test_ufuncs_of_two_results_give_two_containers(tensors):
     x = np.array([7.5, -7.5, 0.0, -0.0, np.inf, -np.inf, -0.25, 1e20])

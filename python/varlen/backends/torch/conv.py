@@ -34,32 +34,103 @@ def convolve(
     return _slide(windows, x, level, reach, step, (left, right))
 
 
+def convolve_transposed(
+    function: Callable[..., torch.Tensor], x: torch.Tensor, level: Level, weight: torch.Tensor,
+    bias: torch.Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> tuple[torch.Tensor, Level]:  # fmt: skip
+    """Rows (total, channels out) and their level; each row of x adds to those around its place."""
+    step, pad, extra, gap = map(_number, (stride, padding, output_padding, dilation))
+    reach = gap * (weight.shape[-1] - 1)
+    if x.shape[1] != weight.shape[0]:
+        raise value_error("input", f"rows have {x.shape[1]} channels, the weight takes {weight.shape[0]}")
+    if not 0 <= extra < max(step, gap):
+        text = f"expected less than the stride or the dilation, {max(step, gap)}, got {extra}"
+        raise value_error("output_padding", text, number=extra)
+    lengths = level.lengths
+    extents = (lengths - 1) * step + reach + 1
+    counts = np.where(lengths > 0, np.maximum(extents + extra - 2 * pad, 0), 0)
+    # Apart by as many rows as keep what they add from each other.
+    spans = np.where(lengths > 0, -(-(extents + max(extra - pad, 0)) // step), 0)
+    starts = np.cumsum(spans) - spans
+    order, device = np.arange(len(lengths)), str(x.device)
+    blocks = ToPlaces.apply(x, places_of(level, order, starts, int(spans.sum()) + 1, device))
+    y = function(blocks.T.unsqueeze(0), weight, bias, stride=step, groups=groups, dilation=gap)[0].T
+    result = Level(counts)
+    return FromPlaces.apply(y, places_of(result, order, starts * step + pad, len(y), device)), result
+
+
+def extend(x: torch.Tensor, level: Level, left: int, right: int, fill: float) -> tuple[torch.Tensor, Level]:
+    """Rows with as many of one number in front of each sequence and behind it, and their level."""
+    result = Level(level.lengths + (left + right))
+    places = places_of(
+        level, np.arange(len(level)), result.offsets[:-1] + left, result.total, str(x.device)
+    )  # fmt: skip
+    rows = ToPlaces.apply(x, places)
+    return rows if not fill or places.padding is None else rows.index_fill(0, places.padding, fill), result
+
+
+def extend_alike(
+    x: torch.Tensor, level: Level, left: int, right: int, mode: str
+) -> tuple[torch.Tensor, Level]:
+    """Rows with others of their own sequence in front of it and behind it; an empty one stays empty."""
+    lengths = level.lengths
+    minimum = {"reflect": max(left, right) + 1, "circular": max(left, right), "replicate": 1}[mode]
+    short = np.flatnonzero((lengths > 0) & (lengths < minimum))
+    if len(short):
+        row = int(short[0])
+        text = f"{mode} by {max(left, right)} takes {minimum} rows, sequence {row} has {lengths[row]}"
+        raise value_error("pad", text, row=row, number=int(lengths[row]))
+    result = Level(np.where(lengths > 0, lengths + (left + right), 0))
+    steps, last = result.positions - left, lengths[result.row_ids] - 1
+    if mode == "reflect":
+        steps = last - np.abs(last - np.abs(steps))
+    else:
+        steps = steps % (last + 1) if mode == "circular" else np.clip(steps, 0, last)
+    sources = torch.from_numpy(level.offsets[result.row_ids] + steps)
+    return x.index_select(0, sources.to(x.device)), result
+
+
 def pool(
     function: Callable[..., torch.Tensor], x: torch.Tensor, level: Level, kernel: Any, stride: Any,
-    padding: Any, dilation: Any, is_max: bool, counts_padding: bool,
+    padding: Any, dilation: Any, is_max: bool, counts_padding: bool, is_ceil: bool,
 ) -> tuple[torch.Tensor, Level]:  # fmt: skip
-    """The largest or the mean of windows of rows, and their level."""
+    """The largest or the mean of windows of rows, and their level; `is_ceil`: some may end outside."""
     width, step, pad, gap = map(_number, (kernel, stride, padding, dilation))
     reach = gap * (width - 1)
     if not 0 <= 2 * pad <= width:
         raise value_error("padding", f"expected 0 to half of the kernel, {width // 2}, got {pad}", number=pad)
     options = {"dilation": gap} if is_max else {}
     windows = functools.partial(function, kernel_size=width, stride=step, **options)
-    rows, result = _slide(windows, x, level, reach, step, (pad, pad), -math.inf if is_max else 0.0)
-    if not is_max and not counts_padding and pad:
-        rows = rows / _slide(windows, torch.ones_like(x[:, :1]), level, reach, step, (pad, pad))[0]
-    return rows, result
+    rows, result = _slide(
+        windows, x, level, reach, step, (pad, pad), -math.inf if is_max else 0.0, pad if is_ceil else None
+    )
+    if not is_max and (is_ceil or (pad and not counts_padding)):
+        first, lengths = result.positions * step - pad, level.lengths[result.row_ids]
+        start, stop = (-pad, lengths + pad) if counts_padding else (0, lengths)
+        sizes = np.minimum(first + width, stop) - np.maximum(first, start)
+        shares = width / torch.from_numpy(sizes).to(x.device)
+        rows = rows * shares.to(x.dtype if x.itemsize > 4 else torch.float32)[:, None]
+    return rows.to(x.dtype), result
 
 
 def _slide(
     windows: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, level: Level, reach: int, step: int,
-    padding: tuple[int, int], fill: float = 0.0,
+    padding: tuple[int, int], fill: float = 0.0, overhang: int | None = None,
 ) -> tuple[torch.Tensor, Level]:  # fmt: skip
-    """What a function of windows gives along each sequence."""
+    """What a function of windows gives along each sequence.
+
+    `overhang`: windows may end outside, that begin in a sequence or in so many rows in front of it.
+    """
     left, right = padding
     lengths = level.lengths
     extents = np.where(lengths > 0, lengths + left + right, 0)
-    counts = np.where(extents > reach, (extents - reach - 1) // step + 1, 0)
+    if overhang is None:
+        counts = np.where(extents > reach, (extents - reach - 1) // step + 1, 0)
+    else:
+        counts = np.maximum((extents - reach - 2 + step) // step + 1, 0)
+        counts = np.where(lengths > 0, counts - ((counts - 1) * step >= lengths + overhang), 0)
+        extents = np.where(counts > 0, np.maximum(extents, (counts - 1) * step + reach + 1), extents)
     # Each begins at a multiple of the step, so that its windows begin there too.
     spans = -(-extents // step) * step
     starts = np.cumsum(spans) - spans
