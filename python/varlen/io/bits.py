@@ -238,7 +238,7 @@ class BitReader:
         np.add.at(marks, tails, -1)
         blocks = np.flatnonzero(np.cumsum(marks)[:-1])
         edges = np.append(records["place"].astype(np.int64), self._room(number))
-        if (np.diff(edges) < 0).any() or edges[0] < 0:
+        if (edges[1:] < edges[:-1]).any() or edges[0] < 0:  # a difference may wrap
             raise self._refuse(number, "its records are out of order")
         sizes = edges[blocks + 1] - edges[blocks]
         own_records = records[blocks]

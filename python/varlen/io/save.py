@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,8 +87,8 @@ def save(
     TypeError
         The format lacks a dtype, which the error names.
     ValueError
-        Bounds are not int64, a vocabulary is too short, the header is too large, or keys differ from the
-        schema.
+        Bounds are not int64, a vocabulary is too short, the header is too large, keys differ from the
+        schema, or a tensor with another name is to be compressed.
     OSError
         The system refused to write; nothing changed.
     ImportError
@@ -123,6 +123,8 @@ def save(
             arrays[name] = arrays[name].astype(id_dtype(len(words[bare])))
     lists = {key: list(w) for key, w in words.items()} | vocabularies_of(vocabularies)
     _check(arrays, lists, row_ids, words)
+    if compress:
+        _refuse_other_names(arrays)
     fields = {split_name(name)[1]: a.dtype for name, a in inputs.items() if a.dtype.kind in "mM"}
     fields = {
         bare: fields.get(bare, arrays[name].dtype)
@@ -196,6 +198,13 @@ def _check(
             )
     if row_ids is not None and by_key.get(row_ids, (None, None))[0] != 0:
         raise row_ids_error(row_ids)
+
+
+def _refuse_other_names(names: Iterable[str]) -> None:
+    for name in names:
+        if split_name(name)[0] is None:
+            reason = f"the name of {name!r} is not dimK/name; only such tensors are compressed"
+            raise value_error("compress", reason, "save it without compress=")
 
 
 def _check_nesting(header: bytes, arrays: Mapping[str, Array]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from varlen.arguments import as_bool, as_path
 from varlen.errors import error_of, type_error
+from varlen.io.bits import has_bits
 from varlen.io.file import open_file
 from varlen.io.formats import TREE
 from varlen.io.layout import read_header
@@ -116,7 +117,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> JointNestedRagge
         advice = "vl.open(path) opens a folder of rows"
         raise error_of(IsADirectoryError, "path", f"{name} is a folder", advice) from None
     is_nested = header.names and all(split_name(full)[0] is not None for full in header.names)
-    if header.metadata.get("format") == TREE or not is_nested:
+    if header.metadata.get("format") == TREE or not (is_nested or has_bits(header.metadata)):
         return load_tree(name, header, is_mapped)
     if is_mapped:
         return JointNestedRaggedTensorDict.load(name)

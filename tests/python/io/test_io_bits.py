@@ -331,6 +331,16 @@ def test_compress_is_a_bool(tmp_path):
     assert not (tmp_path / "s").exists()
 
 
+def test_a_file_that_no_reader_would_decode_is_not_written(tmp_path):
+    entries = {"dim0/x": np.arange(3), "weights": np.arange(9)}
+    with pytest.raises(ValueError, match="compress: the name of 'weights' is not dimK/name"):
+        io.save(tmp_path / "a.nrt", entries, compress=True)
+    assert not (tmp_path / "a.nrt").exists()
+    io.save(tmp_path / "a.nrt", entries)
+    with pytest.raises(FileFormatError, match="not dimK/name"):
+        rewrite(str(tmp_path / "a.nrt"), str(tmp_path / "b.nrt"), compress=True)
+
+
 def test_other_readers_see_bytes_under_other_names(both):
     arrays = safetensors.numpy.load_file(both[1])
     assert {name.partition("/")[0] for name in arrays} == {"compressed header", "compressed"}
@@ -391,6 +401,22 @@ def test_a_damaged_block_names_file_key_and_block(both, mmap):
         with pytest.raises(FileFormatError, match=r"small\.nrt.*code.*block \d+ is of a kind"):
             call()
     same(ds.batch(ROWS, keys=["lab"]), vl.open(both[0]).batch(ROWS, keys=["lab"]))
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2**63, 2**64 - 1], [0, 50, 9, 60], [2**64 - 1, 0, 1, 2]])
+def test_blocks_out_of_order_are_an_error(tmp_path, places):
+    path = tmp_path / "a.nrt"
+    codes = np.random.default_rng(0).integers(0, 100, 4000)
+    io.save(path, {"dim1/bounds": np.array([2000, 4000]), "dim1/code": codes}, compress=True)
+    raw = bytearray(path.read_bytes())
+    table = io.read_header(path)
+    end = table.data_start + table.describe(table.names.index("compressed/dim1/code"))[4]
+    for number, place in enumerate(places):
+        at = end - 24 * (4 - number) + 8
+        raw[at : at + 8] = place.to_bytes(8, "little")
+    path.write_bytes(raw)
+    with pytest.raises(FileFormatError, match=r"a\.nrt.*code.*out of order"):
+        vl.open(path, mmap=False).batch([0])
 
 
 def test_a_file_cut_short_is_refused(both):
@@ -548,7 +574,10 @@ def test_joint_dicts_are_saved_and_read(tmp_path):
     for back in (
         vl.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "a.nrt"),
         vl.JointNestedRaggedTensorDict.load(tmp_path / "a.nrt"),
+        vl.load(tmp_path / "a.nrt"),
+        vl.load(tmp_path / "a.nrt", mmap=False),
     ):
+        assert type(back) is type(joint)
         assert back.to_list() == joint.to_list()
         assert back[1].to_list() == joint[1].to_list()
 
