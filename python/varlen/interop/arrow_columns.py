@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from reprlib import repr as short
@@ -58,7 +59,7 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
         return plain_array(pc.run_end_decode(array), name)
     extension = extension_name(array.type)
     if extension in ("", _TENSOR):
-        return array
+        return without_views(array)
     if extension == "arrow.uuid":
         ids = array.storage.dictionary_encode()
         words = [str(uuid.UUID(bytes=item)) for item in ids.dictionary.to_pylist()]
@@ -73,6 +74,27 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
         f"expected a column with a NumPy dtype, got the extension type {extension}",
         f"cast it to {storage}",
     )
+
+
+def without_views(array: pa.Array) -> pa.Array:
+    """Words in views, and dictionaries of them, as other text: Arrow has few functions of views."""
+    kind = _large_text(array.type)
+    return array if kind is array.type else array.cast(kind)
+
+
+def text_type(kind: pa.DataType) -> pa.DataType:
+    """The type with words in views as other text, in lists and structs too.
+
+    Lists in views stay as they are: Arrow casts slices of them to wrong ones.
+    """
+    has_views = "string_view" in str(kind) and "list_view" not in str(kind)
+    return _map_leaves(kind, _large_text) if has_views else kind
+
+
+def _large_text(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind) and _is_view(kind.value_type):
+        return pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
+    return pa.large_string() if _is_view(kind) else kind
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -191,8 +213,7 @@ def _leaf(array: pa.Array, place: Place, nulls: Nulls) -> Column:
     if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
         return _leaf(array.dictionary_decode(), place, nulls)
     if holds_words(kind):
-        is_view = not (pa.types.is_dictionary(kind) or _is_text(kind))
-        return _strings(array.cast(pa.large_string()) if is_view else array, place, nulls)
+        return _strings(array, place, nulls)
     if pa.types.is_null(kind):
         array = array.cast(pa.float64())
     return Column(_numbers(array, place, nulls), zone=getattr(array.type, "tz", None))
@@ -206,7 +227,11 @@ def holds_words(kind: pa.DataType) -> bool:
     """Text, or a dictionary of text."""
     if pa.types.is_dictionary(kind):
         return holds_words(kind.value_type)
-    return _is_text(kind) or bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
+    return _is_text(kind) or _is_view(kind)
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
 
 
 def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
@@ -226,20 +251,25 @@ def _one_chunk(array: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     try:
         return array.unify_dictionaries().combine_chunks()
     except pa.ArrowInvalid:  # Arrow unifies no dictionaries that hold a null
+        array = array.cast(_map_leaves(array.type, _large_text))
         return array.cast(without_dictionaries(array.type)).combine_chunks()
 
 
 def without_dictionaries(kind: pa.DataType) -> pa.DataType:
     """The type of the same values, without dictionaries."""
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
+    return _map_leaves(kind, lambda leaf: leaf.value_type if pa.types.is_dictionary(leaf) else leaf)
+
+
+def _map_leaves(kind: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """The type with other types in its lists and structs."""
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(without_dictionaries(field.type)) for field in kind])
+        return pa.struct([field.with_type(_map_leaves(field.type, change)) for field in kind])
     if pa.types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(without_dictionaries(kind.value_type)), kind.list_size)
+        inner = kind.value_field.with_type(_map_leaves(kind.value_type, change))
+        return pa.list_(inner, kind.list_size)
     if _is_list(kind):
-        return pa.large_list(kind.value_field.with_type(without_dictionaries(kind.value_type)))
-    return kind
+        return pa.large_list(kind.value_field.with_type(_map_leaves(kind.value_type, change)))
+    return change(kind)
 
 
 def columns_of(

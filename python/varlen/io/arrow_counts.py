@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varlen.interop.arrow_columns import holds_words
+from varlen.interop.arrow_columns import holds_words, without_views
 from varlen.io.account import Account
 
 __all__: list[str] = []
@@ -64,6 +64,7 @@ def _count_leaf(account: Account, key: str, array: pa.Array, size: int) -> int:
     while types.is_fixed_size_list(array.type):
         array = array.flatten()
     tally.values += len(array) // size if size > 1 else count
+    array = without_views(array)
     nulls = int(array.null_count)
     kind = array.type
     if types.is_dictionary(kind) and array.dictionary.null_count:
@@ -74,8 +75,7 @@ def _count_leaf(account: Account, key: str, array: pa.Array, size: int) -> int:
         tally.count_inside(values, nulls=nulls)
     elif holds_words(kind):
         tally.nulls = (tally.nulls or 0) + nulls
-        is_view = "view" in str(kind)
-        words = pc.unique(array.cast(pa.large_string()) if is_view else array)
+        words = pc.unique(array)
         tally.count_words(word for word in words.to_pylist() if word is not None)
     else:
         tally.nulls = (tally.nulls or 0) + nulls

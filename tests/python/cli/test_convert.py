@@ -990,6 +990,22 @@ def test_words_in_dictionaries_group_as_others_do(here, capsys, options):
         assert said == ["varlen: b.feather: v: null at row 1; a group needs a value"]
 
 
+@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="pyarrow has no views of text")
+@pytest.mark.parametrize("options", [[], ["--regroup"]])
+def test_words_in_views_group_as_others_do(here, options):
+    """As Polars writes its text, Categorical and Enum."""
+    words = pa.array(["u", "v"], pa.string_view())
+    category = pa.DictionaryArray.from_arrays(pa.array([0, 0, 1], pa.uint32()), words)
+    text = pa.array(["x", "x", "y"], pa.string_view())
+    lists = pa.array([["a"], [], ["b"]], pa.list_(pa.string_view()))
+    pa.feather.write_feather(pa.table({"p": category, "s": text, "w": lists, "n": [1, 2, 3]}), "a.feather")
+    for key, expected in (("p", ["u", "v"]), ("s", ["x", "y"])):
+        rows = rows_of(convert("a.feather", "o.nrt", "--group-by", key, "--force", *options))
+        assert [row[key] for row in rows] == expected
+        assert [row["n"] for row in rows] == [[1, 2], [3]]
+        assert [row["w"] for row in rows] == [[["a"], []], [["b"]]]
+
+
 @pytest.mark.parametrize("options", [[], ["--regroup"]])
 @pytest.mark.parametrize("keys", [[0.5, 0.5, None], [7, 7, None], [True, True, None], [None, None, None]])
 def test_nan_makes_no_group_of_its_own(here, capsys, keys, options):

@@ -17,7 +17,7 @@ from varlen.cli.conversion.places import Places, RowPlace
 from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
 from varlen.cli.conversion.wrong import naming_file
 from varlen.errors import file_error, no_column_error, twin_error, value_error
-from varlen.interop.arrow_columns import extension_name, holds_words, plain_array
+from varlen.interop.arrow_columns import extension_name, holds_words, plain_array, text_type
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
@@ -58,7 +58,7 @@ class TableReader:
         schemas = {}
         for one in self.inputs:
             with naming_file(one.path):
-                schemas[one] = _schema_of(one)
+                schemas[one] = _with_text(_schema_of(one))
         first = self.inputs[0]
         self.columns = list(columns) if columns is not None else self._without_index(schemas[first])
         self._types |= {n: kind for n, kind in (schema_types or {}).items() if n in self.columns}
@@ -227,10 +227,11 @@ class TableReader:
                 yield pa.Table.from_batches([batch])
 
     def _with_kinds(self, table: pa.Table) -> pa.Table:
-        """Columns without any value get their types from other files."""
-        for i, name in enumerate(table.column_names):
-            if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
-                table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
+        """Columns without any value get their types from other files; words in views become other text."""
+        for i, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
+            other = self._kinds.get(name, kind) if pa.types.is_null(kind) else text_type(kind)
+            if other != kind:
+                table = table.set_column(i, name, table.column(i).cast(other))
         return table
 
     def _cast_types(self, table: pa.Table) -> pa.Table:
@@ -274,6 +275,11 @@ def _schema_of(one: Input) -> pa.Schema:
         except pa.ArrowInvalid:
             source.seek(0)
             return pa.ipc.open_stream(source).schema
+
+
+def _with_text(schema: pa.Schema) -> pa.Schema:
+    """The schema of the tables that are read: words in views become other text."""
+    return pa.schema([field.with_type(text_type(field.type)) for field in schema], schema.metadata)
 
 
 def _read_ipc(one: Input) -> Iterator[pa.RecordBatch]:
