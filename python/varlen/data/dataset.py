@@ -58,7 +58,8 @@ class Dataset(DisplayMethods, ArrowTable):
     ----------
     source
         A JointNestedRaggedTensorDict, or a sequence of them with the same keys at the same dims. If integer
-        dtypes differ, batches get one that holds all.
+        dtypes differ, batches get one that holds all. Or what makes one: a dict from keys to nested lists, or
+        a list of dicts, one for each row.
 
     Examples
     --------
@@ -67,6 +68,8 @@ class Dataset(DisplayMethods, ArrowTable):
     >>> ds = vl.data.Dataset(J)
     >>> len(ds), ds.lengths, ds.depth, ds.paths
     (2, array([2, 1]), 2, [''])
+    >>> len(vl.data.Dataset([{"time": [0.5, 2.0]}, {"time": [5.5]}, {"time": []}]))
+    3
     >>> ds.schema["time"], ds.fields["code"].dim, ds.fields["code"].vocabulary
     (dtype('float32'), 2, None)
     >>> ds.batch([1, 0])["time"]

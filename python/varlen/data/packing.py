@@ -14,7 +14,7 @@ from varlen.backends.values import like
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
 from varlen.data.collation.arrow_samples import is_arrow
-from varlen.data.collation.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
+from varlen.data.collation.mappings import frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
 from varlen.errors import (
@@ -26,6 +26,7 @@ from varlen.errors import (
     type_error,
     value_error,
 )
+from varlen.io.mappings import columns_of_mappings
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged

@@ -45,8 +45,10 @@ class Rows:
 
     def __init__(self, source: Any) -> None:
         if not hasattr(source, "read_many"):
-            parts = list(source) if isinstance(source, (list, tuple)) else [source]
             is_list = isinstance(source, (list, tuple))
+            if isinstance(source[0] if is_list and len(source) else source, Mapping):
+                source, is_list = JointNestedRaggedTensorDict(source), False
+            parts = list(source) if is_list else [source]
             joints = [as_joint(part, f"source[{i}]" if is_list else "source") for i, part in enumerate(parts)]
             ids = {(joint.meta or {}).get("row_ids") for joint in joints}
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)

@@ -20,6 +20,7 @@ from varlen.interop.arrow_parts import is_foreign
 from varlen.interop.frames import FrameMethods
 from varlen.io import columns
 from varlen.io.arrow_joint import joint_of_arrow
+from varlen.io.mappings import columns_of_mappings
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
@@ -36,6 +37,15 @@ Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
 Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
+def _as_columns(raw: Any) -> Any:
+    """A list of mappings, one a row, as columns; all else as it is."""
+    if not (isinstance(raw, (list, tuple)) and raw and isinstance(raw[0], Mapping)):
+        return raw
+    if not raw[0]:
+        raise value_error("raw_tensors[0]", "has no keys")
+    return columns_of_mappings("", list(raw), "raw_tensors")
+
+
 @adopt_methods
 class JointNestedRaggedTensorDict(
     KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods, DisplayMethods, FrameMethods
@@ -50,7 +60,8 @@ class JointNestedRaggedTensorDict(
     raw_tensors
         A dict from keys to nested lists of numbers or strings; the innermost lists may be arrays. A flat list
         has dim 0. A Ragged keeps its nesting. Arrays of times keep their unit. Strings become ids with their
-        vocabulary. Or a table that Arrow reads, whose columns are the keys and keep their dtypes.
+        vocabulary. Or a list of dicts, one for each row, that have the same keys. Or a table that Arrow
+        reads, whose columns are the keys and keep their dtypes.
     processed_tensors
         A dict of flat arrays, as `.tensors` gives it. It is used as it is, not copied.
     tensors_fp
@@ -106,11 +117,14 @@ class JointNestedRaggedTensorDict(
     {'id': 7, 'time': [1.5], 'code': [[3]]}
     >>> J[J.rows_of([9, 7])].to_list()["time"]
     [[2.0], [0.5, 1.5]]
+    >>> rows = [{"id": 7, "time": [0.5, 1.5]}, {"id": 8, "time": []}]
+    >>> JointNestedRaggedTensorDict(rows).to_list()
+    {'id': [7, 8], 'time': [[0.5, 1.5], []]}
     """
 
     def __init__(
         self,
-        raw_tensors: Mapping[str, Any] | None = None,
+        raw_tensors: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         processed_tensors: dict[str, Array] | None = None,
         tensors_fp: str | os.PathLike[str] | None = None,
         schema: Mapping[str, Any] | None = None,
@@ -130,15 +144,12 @@ class JointNestedRaggedTensorDict(
         if tensors is not None and raw_tensors is None:
             raw_tensors = tensors
             tensors = None
-        if (
-            as_bool(pre_raggedified, "pre_raggedified")
-            and raw_tensors is not None
-            and processed_tensors is None
-        ):
-            processed_tensors = compat.flat_tensors(raw_tensors)
-            raw_tensors = None
+        raw: Any = _as_columns(raw_tensors)
+        if as_bool(pre_raggedified, "pre_raggedified") and raw is not None and processed_tensors is None:
+            processed_tensors = compat.flat_tensors(raw)
+            raw = None
         entries = {
-            "raw_tensors": raw_tensors,
+            "raw_tensors": raw,
             "processed_tensors": processed_tensors,
             "tensors_fp": tensors_fp,
         }
@@ -149,28 +160,28 @@ class JointNestedRaggedTensorDict(
         if keys is not None and tensors_fp is None:
             raise contract_error(ValueError, "keys", "`keys` may only be specified alongside `tensors_fp`.")
         entries = {**entries, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
-        if isinstance(raw_tensors, (str, bytes, os.PathLike)):
+        if isinstance(raw, (str, bytes, os.PathLike)):
             raise type_error(
                 "raw_tensors",
-                f"expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
+                f"expected a dict from keys to nested lists, got {type(raw).__name__}; "
                 "pass a file as tensors_fp=",
             )
         check_hashable(row_ids, "row_ids")
-        if is_foreign(raw_tensors) and schema is None:
+        if is_foreign(raw) and schema is None:
             first_words = functools.partial(
                 new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=row_ids
             )
-            self._joint = joint_of_arrow(raw_tensors, first_words, row_ids)
+            self._joint = joint_of_arrow(raw, first_words, row_ids)
             return
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if entries[argument] is not None:
                 as_mapping(entries[argument], argument, "keys to what they have")
-        if raw_tensors is not None:
+        if raw is not None:
             first_words = functools.partial(
                 new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=row_ids
             )
             options = columns.ColumnOptions(schema, narrow, trailing_dims, vocabularies, row_ids, first_words)
-            self._joint = columns.build_joint(raw_tensors, options, "raw_tensors")
+            self._joint = columns.build_joint(raw, options, "raw_tensors")
             self._given_schema = options.schema
             return
         if schema is not None:

@@ -37,7 +37,7 @@ def ds(request, tmp_path):
     ("source", "error", "text"),
     [
         (None, TypeError, "source: expected a JointNestedRaggedTensorDict, got NoneType"),
-        ({}, TypeError, "source: expected a JointNestedRaggedTensorDict, got dict"),
+        ({1}, TypeError, "source: expected a JointNestedRaggedTensorDict, got set"),
         ([Joint(RAW), 3], TypeError, r"source\[1\]: expected a JointNestedRaggedTensorDict, got int"),
         ([Joint(RAW), Joint({"s": [1]})], ValueError, "part 1: has no key 'c', which other parts have"),
         ([Joint({"s": [1]}), Joint({"s": [[1]]})], ValueError, "part 1: 's' lies at dim 1"),
@@ -362,13 +362,39 @@ def test_collate_names_options_that_do_not_fit(options, error, text):
             Ragged.from_list([[1, 2], [3]]),
             r"got Ragged; give it a name: JointNestedRaggedTensorDict\({'x': ragged}\)",
         ),
-        (RAW, r"got dict; JointNestedRaggedTensorDict\(...\) makes one of it"),
         ("visits.nrt", r"got str; varlen.open\(...\) opens files"),
     ],
 )
 def test_sources_of_other_kinds_say_what_to_do(source, text):
     refuses(Dataset, source, TypeError, f"source: expected a JointNestedRaggedTensorDict, {text}")
     refuses(lambda x: Dataset([Joint(RAW), x]), source, TypeError, rf"source\[1\]: expected .*{text}")
+
+
+ROWS = [{"t": [0.5, 1.5], "sex": "f"}, {"t": [], "sex": "m"}, {"t": [2.0], "sex": "f"}]
+
+
+def test_rows_as_dicts_are_a_joint_dict_and_a_data_set():
+    columns = {"t": [[0.5, 1.5], [], [2.0]], "sex": ["f", "m", "f"]}
+    for make in (Joint, Dataset):
+        for source in (ROWS, tuple(ROWS), columns):
+            assert make(source)[:].to_list() == Joint(columns).to_list()
+    assert Joint(ROWS).vocabularies == Joint(columns).vocabularies
+    text = r"source\[1\]: expected a JointNestedRaggedTensorDict, got dict; JointNested"
+    refuses(Dataset, [Joint(columns), ROWS[0]], TypeError, text)
+    refuses(Dataset, [{}, {}], ValueError, r"raw_tensors\[0\]: has no keys")
+
+
+@pytest.mark.parametrize("make", [Joint, Dataset])
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({"t": []}, r"raw_tensors\[3\]: has \['t'\], raw_tensors\[0\] has \['sex', 't'\]; 'sex' is missing"),
+        ({"t": [], "sex": "f", "age": 3}, r"raw_tensors\[3\]: has .*; raw_tensors\[0\] lacks 'age'"),
+        ([1, 2], r"raw_tensors\[3\]: has list, raw_tensors\[0\] has \['sex', 't'\]"),
+    ],
+)
+def test_rows_whose_keys_differ_are_refused(make, row, text):
+    refuses(make, [*ROWS, row], ValueError, text)
 
 
 def test_a_key_gives_its_values_for_all_rows(ds):

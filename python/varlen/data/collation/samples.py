@@ -17,7 +17,6 @@ from varlen.data.collation.collator import collate_joints
 from varlen.data.collation.leaves import Flat, Leaves, holds_data, is_data, not_data
 from varlen.data.collation.mappings import (
     as_mappings,
-    columns_of_mappings,
     frame_as_columns,
     is_frame,
     rows_of_columns,
@@ -50,6 +49,7 @@ from varlen.data.options import (
 from varlen.data.records import Records
 from varlen.data.transport import as_sent, offer, raise_in_worker
 from varlen.errors import name_item, type_error, value_error
+from varlen.io.mappings import columns_of_mappings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -285,7 +285,10 @@ class Collate:
     def _columns(self, name: str, items: list[Any]) -> dict[Any, Any]:
         """The values of mappings by their keys; those that are lists of numbers may be read already."""
         keys = None if name else self._keys
-        return columns_of_mappings(name, items, keys=keys, read=self._values["dtype"] is None)
+        for key in keys or ():
+            if key not in items[0]:
+                raise no_such_key("keys", key, items[0])
+        return columns_of_mappings(name, items, "samples", keys, read=self._values["dtype"] is None)
 
     def _arrays(self, name: str, columns: Mapping[Any, Any]) -> dict[Any, dict[str, Any]]:
         """The columns of numbers as arrays; all lists are read first, as reading empties the caches."""
