@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
@@ -281,17 +282,17 @@ class BatchOptions:
         axes = value if isinstance(value, (tuple, list)) else [value]
         return [-1 if item is None else as_int(item, name, minimum) for item in axes]
 
-    @property
+    @functools.cached_property
     def is_named(self) -> bool:
         """Whether batches hold Data."""
         return self.values["layout"] == "named"
 
-    @property
+    @functools.cached_property
     def bin_size(self) -> int | None:
         """The bin size of packed batches; None for other layouts."""
         return self.per_axis("pad_to")[0] if self.values["layout"] == "packed" else None
 
-    @property
+    @functools.cached_property
     def is_random(self) -> bool:
         """Whether a seed matters."""
         return self.values["window"] in ("random", "balanced_random")
@@ -301,7 +302,7 @@ class BatchOptions:
         """Whether a prefix or suffix joins the windows."""
         return self.values["prefix"] is not None or self.values["suffix"] is not None
 
-    @property
+    @functools.cached_property
     def tensors(self) -> bool:
         """Whether batches hold tensors."""
         return self.values["framework"] == "torch"

@@ -177,20 +177,20 @@ class BatchPlan:
         if options.device is not None:
             request = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows
             return self._run_on(options.device, request, out)
-        if out is not None and not isinstance(out, dict):
-            as_mapping(out, "out", "names to arrays")
-        grow = getattr(out, "grow", None)
-        tensors = out if out is not None and grow is None else {}
-        buffers = None
+        buffers, grow = None, getattr(out, "grow", None)
+        arguments = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows
         try:
-            with writing(tensors):
-                if out is not None and grow is None:
+            if out is None or grow is not None:
+                result: Arrays = self.batcher(*arguments, None, grow)
+            else:
+                if not isinstance(out, dict):
+                    as_mapping(out, "out", "names to arrays")
+                with writing(out):
                     dtypes = self._dtypes
                     buffers = {
                         name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()
                     }
-                arguments = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
-                result: Arrays = self.batcher(*arguments)
+                    result = self.batcher(*arguments, buffers, None)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
         except ValueError as error:
@@ -204,7 +204,8 @@ class BatchPlan:
             if _PARTS in result and _PARTS not in (buffers or ()):
                 result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
             result = to_tensors(result, self._torch_names)
-            result |= {key: as_small(result[key], name) for key, name in self._small_tensors.items()}
+            for key, name in self._small_tensors.items():
+                result[key] = as_small(result[key], name)
         if options.model is not None:
             result = options.model.batch_keywords(result, self._depths, self._user_dtypes)
         return Batch(result)

@@ -57,8 +57,10 @@ def torch_name(column: ColumnLike) -> str | None:
 
 def to_tensors(batch: Mapping[str, object], names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The arrays of a batch as tensors that share their memory; times as int64."""
-    from varlen.backends.torch.memory import tensor_of
+    from varlen.backends.torch.memory import as_tensors, tensor_of
 
+    if not names and (plain := as_tensors(batch)) is not None:
+        return plain
     tensors: dict[str, Any] = dict(batch)
     for name, value in batch.items():
         if not isinstance(value, np.ndarray):

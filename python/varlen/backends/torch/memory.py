@@ -7,7 +7,7 @@ are picked by torch with the row numbers that the core works out: gradients flow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -116,6 +116,17 @@ def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tens
     except ValueError:  # strides that are negative or within an element, or bytes in another order
         tensor = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), "C"))
     return tensor.view(dtype) if dtype is not None and _numpy_name(dtype) is None else tensor
+
+
+def as_tensors(arrays: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Arrays as `tensor_of` gives them, in one go; None where one is no array, or torch lacks its dtype."""
+    share = torch.from_numpy
+    try:
+        return {
+            name: share(array if array.flags.writeable else array.copy()) for name, array in arrays.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
 def share_memory(x: Any) -> torch.Tensor:
