@@ -26,7 +26,8 @@ __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 _DESCRIPTION = """\
 Shows what a .nrt file or a folder of shards contains: keys with dims, dtypes and rows, and a
 picture of the lengths at each level. Estimates how much of a batch is padding, for rows drawn
-at random and for rows sorted by length. Reads only bounds, no values.
+at random and for rows sorted by length. Reads only bounds, no values. Deleted rows are counted
+apart: all figures but the size are those of the others.
 
 --account shows, by files and columns, what came in and went out when the file was made: values,
 nulls, and distinct numbers or words. It also shows what was left out or changed, why, and where
@@ -79,18 +80,20 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
     """The figures that ``varlen info`` prints, as plain Python values; on request those of its pictures."""
     if batch_size < 1:
         raise value_error("batch_size", f"expected at least 1, got {batch_size}")
+    from varlen.data import Dataset
     from varlen.io import open_shards
     from varlen.io.dtypes import stand_in_name
 
     source = open_shards(path)
     schema = source.schema
-    joints = [source.plan_source(shard)[0] for shard in range(len(source.counts))]
     sizes = {name: _key_bytes(source, name) for name in source.names} if source.decodes else {}
-    depth = source.depth
+    rest = Dataset(source)
+    own_levels = rest._levels(source.depth)
+    counts = [len(rest), *(level.total for level in own_levels)]
     levels = []
     shuffle = np.random.default_rng(0).permutation
-    for dim in range(1, depth + 1):
-        lengths = np.concatenate([joint.level(dim).lengths for joint in joints])
+    for dim, own_level in enumerate(own_levels, start=1):
+        lengths = own_level.lengths
         level: dict[str, Any] = {"dim": dim, "sequences": len(lengths), "rows": int(lengths.sum())}
         if len(lengths):
             quartiles = np.percentile(lengths, [25, 50, 75])
@@ -116,13 +119,14 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
         "path": str(path),
         "bytes": sum(Path(shard).stat().st_size for shard in source.paths),
         "shards": len(source.paths),
-        "rows": sum(len(joint) for joint in joints),
+        "rows": len(rest),
+        "deleted": len(source.deletions),
         "row_ids": source.row_ids,
         "keys": {
             name: {
                 "dim": entry.dim,
                 "dtype": stand_in_name(entry.tag) or str(entry.dtype),
-                "rows": sum(joint.rows(entry.dim) for joint in joints),
+                "rows": counts[entry.dim],
                 "trailing": list(entry.trailing),
                 "words": None if entry.vocabulary is None else len(entry.vocabulary),
                 "padding_id": entry.padding_id,
@@ -231,12 +235,13 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _head(facts: dict[str, Any]) -> str:
     shards = "" if facts["shards"] == 1 else f" in {facts['shards']:,} shards"
-    return f"{facts['rows']:,} rows, {as_bytes(facts['bytes'])}{shards}"
+    deletions = f", {facts['deleted']:,} deleted" if facts["deleted"] else ""
+    return f"{facts['rows']:,} rows{deletions}, {as_bytes(facts['bytes'])}{shards}"
 
 
 def _write_page(arguments: argparse.Namespace) -> int:
+    from varlen import data
     from varlen.cli.info_page import page
-    from varlen.io import open_shards
     from varlen.io.atomic import replace_file, write_all
 
     source = Path(arguments.path)
@@ -248,7 +253,7 @@ def _write_page(arguments: argparse.Namespace) -> int:
     rows: list[tuple[str, ...]] = []
     reasons: list[str] = []
     if arguments.account:
-        account = open_shards(source).account
+        account = data.open(source).account
         rows, reasons = _account_rows(account), list(account.summary())
     text = page(facts, _head(facts), _key_rows(facts), rows, reasons)
     with replace_file(target) as fd:
@@ -258,9 +263,9 @@ def _write_page(arguments: argparse.Namespace) -> int:
 
 
 def _print_account(arguments: argparse.Namespace) -> int:
-    from varlen.io import open_shards
+    from varlen import data
 
-    account = open_shards(arguments.path).account
+    account = data.open(arguments.path).account
     if arguments.json:
         print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
         return 0

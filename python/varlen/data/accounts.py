@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.sources.alignment import AlignedSource, TakenSource
+from varlen.data.sources.alignment import AlignedSource, TakenSource, bare
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
+from varlen.data.sources.memory import rest_of
 from varlen.io import Account, ShardSet, Tally
 
 if TYPE_CHECKING:
@@ -26,9 +27,17 @@ def account_of(dataset: Rows) -> Account:
     if base is None or index is None:
         return account
     times = np.bincount(index, minlength=len(base))
+    deletions = np.zeros(len(base), bool)
+    rest = rest_of(dataset.source)
+    if rest is not None:
+        deletions = np.ones(len(base), bool)
+        deletions[rest] = False
     next_account = account.successor()
     verbs = ", ".join(dict.fromkeys(dataset._verbs)) or "a view"
-    for why, hits in ((f"by {verbs}", times == 0), ("taken again", times > 1)):
+    parts = ("deleted", deletions), (f"by {verbs}", (times == 0) & ~deletions), ("taken again", times > 1)
+    for why, hits in parts:
+        if not hits.any():
+            continue
         share = np.where(hits, 1 - times, 0)
         first = [f"row {row}" for row in np.flatnonzero(hits)[:3].tolist()]
         next_account.leave_out(None, why, int(share.sum()), first=first)
@@ -61,11 +70,12 @@ def source_account(source: Source) -> Account:
         return account
     if isinstance(source, TakenSource):
         account = source_account(source._source).successor()
-        account.leave_out(None, "by join", len(source._source) - len(source))
+        why = "by join" if bare(source) is source else "deleted"
+        account.leave_out(None, why, len(source._source) - len(source))
         for name, field in source.fields.items():
             if field.dim >= 0:
                 count = _count(source._source, name, field.dim) - _count(source, name, field.dim)
-                account.leave_out(name, "by join", count, None)
+                account.leave_out(name, why, count, None)
     elif isinstance(source, KeyedSource):
         account = source_account(source._source).successor()
         name = source._name

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
+import numpy as np
+
 from varlen import _core
 from varlen._hints import DATASET, hint_names
 from varlen._methods import adopt_methods
@@ -16,10 +18,12 @@ from varlen.data.display import DisplayMethods
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import SeedLike
-from varlen.data.sources.memory import Ints, MemorySource
-from varlen.data.sources.reload import reload_source
+from varlen.data.sources.memory import Ints, MemorySource, rest_of
+from varlen.data.sources.reload import count_known, reload_source
 from varlen.data.views import own_attributes
-from varlen.errors import value_error
+from varlen.errors import error_of, value_error
+from varlen.io import ShardSet
+from varlen.io.deletions import delete_rows, folder_with_index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +82,14 @@ class Dataset(DisplayMethods, ArrowTable):
     """
 
     def __init__(self, source: Any) -> None:
+        self._begin(source)
+        rows = rest_of(self._source)
+        if rows is not None:
+            base: Any = self._with_source(self._source)
+            self._base, self._index, self._count = base, rows, len(rows)
+
+    def _begin(self, source: Any) -> None:
+        """All rows of a source, those that were deleted too."""
         super().__init__(source)
         self._options = OptionsCache()
         self._collate: Collator[NDArray[Any]] | None = None
@@ -484,10 +496,11 @@ class Dataset(DisplayMethods, ArrowTable):
         )
 
     def reload(self) -> Self:
-        """Open the same files again, to see rows that were added at the end.
+        """Open the same files again, to see rows that were added at the end, and others deleted.
 
-        This dataset stays as it is. Files that are not what they were are compared row by row, so a folder
-        that was built anew with wider dtypes is fine if its old rows hold the same numbers.
+        This dataset stays as it is. Where rows were deleted, those behind them have other numbers. Files that
+        are not what they were are compared row by row, so a folder that was built anew with wider dtypes is
+        fine if its old rows hold the same numbers.
 
         Returns
         -------
@@ -516,16 +529,88 @@ class Dataset(DisplayMethods, ArrowTable):
         (2, 4, range(2, 4))
         >>> folder.cleanup()
         """
-        if self._index is not None:
+        if not self._is_whole:
             raise value_error(
                 "reload", "this is a view of some rows", "reload its dataset, and take it again"
             )
         source = reload_source(self._source)
         if source is self._source:
             return self
-        result = self._with_source(source)
-        result._new_rows = range(len(self), len(result))
+        result = self._with_source(source)._without_deletions()
+        result._new_rows = range(count_known(self._source, source), len(result))
         return result
+
+    def delete(self, rows: Any = None, *, ids: RowsLike | None = None) -> Self:
+        """Delete rows of a folder of shards: a list in its index leaves them out from now on.
+
+        Only the index is written. Whoever opens the folder, or reloads, sees the other rows; datasets that
+        are open keep all of theirs. `varlen.io.compact` takes deleted rows out of the files.
+
+        Parameters
+        ----------
+        rows
+            As `row_numbers` takes them: integers, a mask or a slice; or one integer, or a function of columns
+            that returns a mask, as `filter` takes it.
+        ids
+            Instead of rows: their ids, as `rows_of` takes them.
+
+        Returns
+        -------
+        Dataset
+            The other rows, as `reload` opens them. This dataset stays as it is.
+
+        Raises
+        ------
+        IndexError
+            A row is out of range, or the mask has another length.
+        KeyError
+            An id belongs to no row.
+        TypeError
+            There are neither rows nor ids, or both, or of another type.
+        ValueError
+            The rows are not those of one folder with an index: this is a view, a file, in memory, joined,
+            or behind a URL. The message says what to do.
+        varlen.io.StaleFileError
+            The files were written anew, so that rows may have other numbers.
+        BlockingIOError
+            Another writer is at work in the folder.
+
+        Examples
+        --------
+        >>> import os, tempfile, varlen as vl
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "visits")
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 8, 9], "x": [[1, 2], [], [3]]}, row_ids="id")
+        >>> vl.Dataset(J).save(path, rows_per_shard=2)
+        >>> ds = vl.open(path)
+        >>> rest = ds.delete(ids=[7])
+        >>> len(ds), len(rest), rest[:].to_list()
+        (3, 2, {'id': [8, 9], 'x': [[], [3]]})
+        >>> len(rest.delete(rest.lengths == 0)), len(vl.open(path))
+        (1, 1)
+        >>> folder.cleanup()
+        """
+        if (rows is None) == (ids is None):
+            what = "rows or ids" if rows is None else "rows or ids, not both"
+            raise error_of(TypeError, "", f"pass {what}", context="delete")
+        if not self._is_whole:
+            advice = "delete them from its dataset; select and filter leave rows out of a view"
+            raise value_error("", "this is a view of some rows", advice, context="delete")
+        source: Any = self._source
+        if not isinstance(source, ShardSet):
+            reason = "these rows are not in one folder of shards alone: they are in memory, or joined"
+            raise value_error("", reason, "delete them from the dataset of each folder", context="delete")
+        folder_with_index(source)
+        if ids is not None:
+            numbers = self.rows_of(ids).reshape(-1)
+        elif callable(rows):
+            numbers = np.flatnonzero(self._mask(rows))
+        else:
+            is_one = isinstance(rows, (int, np.integer)) and not isinstance(rows, (bool, np.bool_))
+            numbers = self.row_numbers([rows] if is_one else rows)
+        if len(numbers):
+            delete_rows(source, np.unique(self._source_rows(numbers)))
+        return self.reload()
 
     @property
     def new_rows(self) -> range:
@@ -562,19 +647,22 @@ class Dataset(DisplayMethods, ArrowTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = own_attributes(self, Dataset, _BASE_ATTRIBUTES)
-        how = (_restore, (type(self), self._source, self._index))
+        how = (_restore, (type(self), self._source, None if self._is_whole else self._index))
         return (*how, (None, own)) if own else how
 
     def _init_like(self, result: Self, source: object) -> None:
-        Dataset.__init__(result, source)  # a subclass may be made of other arguments
+        Dataset._begin(result, source)  # a subclass may be made of other arguments
         for name, value in own_attributes(self, Dataset, _BASE_ATTRIBUTES).items():
             object.__setattr__(result, name, value)
 
 
 def _restore(kind: type[Dataset], source: object, index: Ints | None = None) -> Dataset:
     result = object.__new__(kind)
-    Dataset.__init__(result, source)
-    return result if index is None else result._with_rows(index)
+    if index is None:
+        Dataset.__init__(result, source)
+        return result
+    Dataset._begin(result, source)
+    return result._with_rows(index)
 
 
 _MADE_LATER = ("_only_joint", "_places")  # when they are first asked for

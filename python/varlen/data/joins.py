@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen.arguments import check_key
 from varlen.data.manifest import find_rows, save_manifest
-from varlen.data.sources.alignment import AlignedSource, TakenSource
+from varlen.data.sources.alignment import TakenSource, align
 from varlen.data.sources.memory import Array, Source
 from varlen.data.views import Views
 from varlen.errors import file_error, instance_error, value_error
@@ -64,15 +64,15 @@ class JoinMethods(Views):
         >>> folder.cleanup()
         """
         other: Any = open_shards(path, **{"mmap": self._source.mmap or self._source.decodes, **options})
+        rows = self._with_source(other)._without_deletions()
         name = os.fspath(path)
-        count, other_count = len(self), len(other)
+        count, other_count = len(self), len(rows)
         if count != other_count:
             one = f"row {min(count, other_count)} is only {'there' if other_count > count else 'here'}"
             raise file_error(name, f"{other_count} rows, but there are {count}: {one}")
         ids = self._source.row_ids
         if ids is not None and ids == other.row_ids:
-            rows = self._with_source(other)._row_values(ids)
-            self._compare_ids(ids, self._row_values(ids), rows, name)
+            self._compare_ids(ids, self._row_values(ids), rows._row_values(ids), name)
         return self._align(other, name, {ids})
 
     def join(self, other: Views, on: str | None = None) -> Self:
@@ -172,10 +172,13 @@ class JoinMethods(Views):
         twins = [name for name in other.fields if name in self.fields and name not in ids]
         if twins:
             raise value_error(argument, f"both have a key {twins[0]!r}", "open one with keys=[...]")
-        own = self._source if self._index is None else TakenSource(self._source, self._index)
-        source = AlignedSource([own, other])
+        own = self._source
+        if not self._is_whole:
+            assert self._index is not None
+            own = TakenSource(own, self._index)
+        source = align([own, other])
         source.check()
-        return self._with_source(source)
+        return self._with_source(source)._without_deletions()
 
     @staticmethod
     def _compare_ids(name: str, ids: Array, other: Array, file: str) -> None:

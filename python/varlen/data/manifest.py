@@ -7,7 +7,6 @@ own; `on` names the keys of ids by which its rows are found, where they lie in a
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen.arguments import as_int, as_list, as_path, check_hashable
-from varlen.data.sources.alignment import AlignedSource, TakenSource
-from varlen.data.sources.memory import Ints, Source
+from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, lost_rows
+from varlen.data.sources.memory import Ints, Source, rest_of
 from varlen.data.views import Views
 from varlen.errors import error_of, name_file, naming, value_error
 from varlen.io import FileFormatError, ShardSet, atomic
@@ -25,7 +24,7 @@ from varlen.io.folder_lock import lock_folder
 from varlen.io.reload import compare_sets
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import load_json
-from varlen.io.shard_index import INDEX, Shard
+from varlen.io.shard_index import INDEX, Shard, as_deletions, entry_of, json_of
 from varlen.io.urls import is_url
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def save_manifest(dataset: Rows, path: object) -> int:
     name = os.path.abspath(as_path(path))
     if not has_name(name):
         raise value_error("path", f"expected the name of a manifest, such as set.json, got {name}")
-    if dataset._index is not None:
+    if not dataset._is_whole:
         raise _save_error("this is a view of some rows", "keep the dataset of all")
     folder = os.path.dirname(name)
     if not os.path.isdir(folder):
@@ -103,7 +102,7 @@ def save_manifest(dataset: Rows, path: object) -> int:
         if versions and versions[-1] == version:
             return len(versions)
         table = {"format": _FORMAT, "version": 1, "versions": [*versions, version]}
-        text = json.dumps(table, ensure_ascii=False, indent=1).encode() + b"\n"
+        text = json_of(table)
         if len(text) > _MOST_BYTES:
             raise value_error("path", f"{name} would be larger than a manifest may be, {_MOST_BYTES} bytes")
         with atomic.replace_file(name) as fd:
@@ -121,6 +120,7 @@ def _part_of(part: Any, names: Sequence[str], folder: str) -> dict[str, Any]:
     if isinstance(part, TakenSource) and part.on is not None:
         result["on"] = list(part.on)
         part = part._source
+    part = bare(part)
     if not isinstance(part, ShardSet):
         advice = "save them, and open or join that"
         raise _save_error("some rows or keys are in memory, or several sources one after another", advice)
@@ -141,8 +141,8 @@ def _file_of(part: ShardSet, shard: int, folder: str) -> dict[str, Any]:
         raise value_error("path", f"{path} is not in the folder of the manifest, {folder}", advice)
     entry = {"path": place.replace(os.sep, "/"), "rows": int(part.counts[shard])}
     entry |= {"size": os.stat(path).st_size, "header": header_digest(path)}
-    checksum = part._shards[shard].checksum
-    return entry if checksum is None else {**entry, "checksum": checksum}
+    index_entry = entry_of(part._shards[shard])
+    return entry | {name: index_entry[name] for name in ("checksum", "deleted") if name in index_entry}
 
 
 def header_digest(path: str) -> str:
@@ -183,23 +183,30 @@ def open_manifest(
         check_hashable(key, "keys")
         if key not in owners:
             raise error_of(KeyError, "keys", f"{key!r} is no key of {name}; available: {sorted(owners)}")
-    return AlignedSource(
-        parts, None if selection is None else list(dict.fromkeys(selection)), (name, version)
-    )
+    return align(parts, None if selection is None else list(dict.fromkeys(selection)), (name, version))
 
 
 def _source_by_ids(
     name: str, where: str, parts: Sequence[Source], own: ShardSet, on: tuple[str, str]
 ) -> Source:
     """A part whose rows are found by ids."""
-    other = Views(own)
-    base = Views(AlignedSource(parts)) if parts else None
+    other = _view_of(cast("Source", own))
+    base = _view_of(align(parts)) if parts else None
     if base is None or on[0] not in base or on[1] not in other:
         raise format_error(name, f"a part is joined on {on[0]!r} and {on[1]!r}, which are no keys", where)
     try:
-        return TakenSource(cast("Source", own), find_rows(base, on[0], other, on[1]), on)
+        rows = other._source_rows(find_rows(base, on[0], other, on[1]))
+        return TakenSource(cast("Source", own), rows, on)
     except (KeyError, ValueError) as error:
         raise name_file(error, name, FileFormatError, place=where) from None
+
+
+def _view_of(source: Source) -> Views:
+    """The rows of a source that were not deleted."""
+    view, rows = Views(source), rest_of(source)
+    if rows is not None:
+        view._index, view._count = rows, len(rows)
+    return view
 
 
 def _shard(manifest: str, where: str, entry: dict[str, Any]) -> Shard:
@@ -216,7 +223,10 @@ def _shard(manifest: str, where: str, entry: dict[str, Any]) -> Shard:
     if digest != entry["header"]:
         text = f"{entry['path']} has another header"
         raise format_error(manifest, text, where, "it was changed after the version was kept")
-    return Shard(path, entry["rows"], size, checksum=entry.get("checksum"), has_index=False)
+    deletions: Any = as_deletions(entry.get("deleted"), entry["rows"])
+    return Shard(
+        path, entry["rows"], size, checksum=entry.get("checksum"), has_index=False, deletions=deletions
+    )
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -273,7 +283,10 @@ def _fault(version: Any) -> str:
             marks = file.get("header"), file.get("checksum", "")
             if not all(isinstance(mark, str) for mark in marks):
                 return f"{file['path']!r} has no digest of its header"
-        count = sum(file["rows"] for file in part["files"])
+            deletions = as_deletions(file.get("deleted"), file["rows"])
+            if isinstance(deletions, str):
+                return f"{file['path']!r}: {deletions}"
+        count = sum(file["rows"] - len(file.get("deleted") or ()) for file in part["files"])
         if "on" not in part and count != version["rows"]:
             return f"part {i} has {count} rows, the version {version['rows']}"
     return ""
@@ -291,17 +304,20 @@ def reload_manifest(source: AlignedSource) -> AlignedSource:
     """The same version of a manifest, or what is the last now; its first rows are those of the source."""
     assert source.manifest is not None
     path, version = source.manifest
-    first: Any = next(part for part in source._parts if not isinstance(part, TakenSource))
+    first: Any = bare(source._parts[0])
     new = open_manifest(
         path, version, mmap=first.mmap or first.decodes, keys=source._wants, verify=first._verify
     )
     if len(new._parts) != len(source._parts):
         text = f"the last version has {len(new._parts)} parts, but there were {len(source._parts)}"
         raise format_error(path, text, "reload")
-    pairs: Any = zip(source._parts, new._parts, strict=True)
-    for part, new_part in pairs:
+    gaps = lost_rows(source._parts[0], new._parts[0])
+    for old_part, part_now in zip(source._parts, new._parts, strict=True):
+        part: Any = bare(old_part)
+        new_part: Any = bare(part_now)
         is_taken = isinstance(part, TakenSource)
-        if is_taken and not np.array_equal(part._index, new_part._index[: len(part)]):
+        index = np.delete(part._index, gaps) if is_taken else None
+        if index is not None and not np.array_equal(index, new_part._index[: len(index)]):
             raise format_error(path, f"rows of {sorted(part.fields)} have other ids", "reload")
         compare_sets(*(part._source, new_part._source) if is_taken else (part, new_part))
     return new

@@ -19,6 +19,7 @@ from varlen.data.sources.memory import (
     Source,
     as_joint,
     map_shards,
+    rest_of,
     rows_in_shards,
 )
 from varlen.data.transport import raise_in_worker
@@ -66,6 +67,11 @@ class Rows:
         # Made when a row is asked for, so that opening a file of many keys only reads its header.
         is_one = self._index is None and self._source.mmap and len(self._source.counts) == 1
         return self._source.joint(0) if is_one and not self._source.wider(0) else None
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether these are all rows of the source, but for those that were deleted."""
+        return self._index is rest_of(self._source)
 
     @property
     def source(self) -> Source:
@@ -442,7 +448,8 @@ class Rows:
     def __repr__(self) -> str:
         shards = len(self._source.counts)
         where = f" in {shards} shards" if shards > 1 else ""
-        total = "" if self._index is None else f" of {len(self._source)}"
+        rest = rest_of(self._source)
+        total = "" if self._is_whole else f" of {len(self._source if rest is None else rest)}"
         keys = [f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items()]
         return f"{type(self).__name__}({', '.join([f'{len(self)}{total} rows{where}', *keys])})"
 

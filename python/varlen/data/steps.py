@@ -143,8 +143,9 @@ def split_rows(dataset: Views, rows_per_shard: int | None) -> list[Part]:
     """The parts of a dataset: of so many rows, or of the rows of each shard; of a view, as many parts."""
     count = len(dataset)
     shards = max(len(dataset.source.counts), 1)
-    if rows_per_shard is None and dataset._index is None:
-        ends = dataset.source.offsets[1:].tolist()
+    if rows_per_shard is None and dataset._is_whole:
+        own_ends = dataset.source.offsets[1:]
+        ends = (own_ends if dataset._index is None else dataset._index.searchsorted(own_ends)).tolist()
     else:
         size = rows_per_shard or max(-(-count // shards), 1)
         ends = [*range(size, count, size), count]

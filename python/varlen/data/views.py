@@ -14,7 +14,7 @@ from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Array, Column, Ints, map_shards, rows_in_shards
+from varlen.data.sources.memory import Array, Column, Ints, map_shards, rest_of, rows_in_shards
 from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.io.bits import as_compress
@@ -285,8 +285,8 @@ class Views(Batching):
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
         result = self._with_source(JoinedSource(sources) if len(sources) > 1 else self._source)
-        if len(sources) == len(parts) and all(part._index is None for part in parts):
-            return result
+        if len(sources) == len(parts) and all(part._is_whole for part in parts):
+            return result._without_deletions()
         rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]
         return result._with_rows(np.concatenate(rows))
 
@@ -475,6 +475,11 @@ class Views(Batching):
         view._count = len(view._index)
         view._verbs = self._verbs if verb is None else (*self._verbs, verb)
         return view
+
+    def _without_deletions(self) -> Self:
+        """These rows of a source, all but those that were deleted."""
+        rows = rest_of(self._source)
+        return self if rows is None else self._with_rows(rows)
 
     def _mask(self, function: object) -> Array:
         mask = as_array(function(RowColumns(self)) if callable(function) else function, "function")

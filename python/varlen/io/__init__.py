@@ -31,7 +31,10 @@ deleted. If somebody truncates a file in place, a process that reads the lost pa
 
 A data set is a folder of such files and an `index.json`: `format` "varlen-index", `version` 1, `rows`,
 `keys`, `shards`, each with its `path` in the folder, `rows`, `size` and the `checksum` of its header, the
-`account` of all shards, and the `varlen.checksum` of the index itself.
+`account` of all shards, and the `varlen.checksum` of the index itself. Where rows were deleted, `version` is
+2, and `deleted` lists those of a shard, counted from 0 in its file, where they still are (`deletions.py`).
+`compaction.py` takes them out; `old_files` are files that it wrote anew, which nothing but an earlier index
+needs.
 """
 
 from typing import TYPE_CHECKING
@@ -41,6 +44,7 @@ from varlen.io.account import Account, AccountError, Balance, Reason, Tally
 from varlen.io.bad_shards import BadShard
 from varlen.io.building import build
 from varlen.io.cache import Cache
+from varlen.io.compaction import compact
 from varlen.io.errors import ChecksumError, FileFormatError, StaleFileError
 from varlen.io.file import File, open_file
 from varlen.io.intent import Schema, SchemaColumn
@@ -72,6 +76,7 @@ __all__ = [
     "Tally",
     "Writer",
     "build",
+    "compact",
     "open_file",
     "open_shards",
     "read_header",

@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 LOCK = ".build-lock"
 
-_SHARD = re.compile(r"part-\d+\.nrt")
+_SHARD = re.compile(r"part-\d+(-\d+)?\.nrt")
 
 
 class FolderLock:

@@ -20,13 +20,21 @@ from varlen.io.folder_lock import FolderLock
 from varlen.io.intent import Schema
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.schema import Field
-from varlen.io.shard_index import INDEX, Shard, listed_names, read_account, read_index, write_index
+from varlen.io.shard_index import (
+    INDEX,
+    Shard,
+    listed_names,
+    read_account,
+    read_index,
+    read_table,
+    write_index,
+)
 from varlen.io.shard_set import ShardSet
 from varlen.io.writer import Writer
 
 __all__: list[str] = []
 
-_PART = re.compile(r"part-(\d+)\.nrt")
+_PART = re.compile(r"part-(\d+)(-\d+)?\.nrt")  # the second number is of a file that was compacted
 
 # Kinds of dtypes whose values another kind may hold, and then holds exactly.
 _HOLDS = {"i": "iu", "u": "iu", "f": "iuf"}
@@ -45,6 +53,7 @@ class Folder:
     account: Account | None
     has_checksums: bool
     has_bits: bool
+    old_files: tuple[str, ...]  # files that no index lists any more
 
     @property
     def options(self) -> dict[str, Any]:
@@ -167,6 +176,7 @@ def read_folder(path: str) -> Folder:
         own.account if has_account else None,
         has_checksums,
         bool(shards) and all(own.file(number).layout.bits is not None for number in range(len(shards))),
+        tuple(read_table(path).get("old_files", ())),
     )
 
 
@@ -219,7 +229,7 @@ def publish(
         if durable:
             atomic.sync_folder(folder.path)
         new_shards = [shard._replace(path=path) for shard, path in zip(new, paths, strict=True)]
-        write_index(folder.path, [*folder.shards, *new_shards], fields, durable, account)
+        write_index(folder.path, [*folder.shards, *new_shards], fields, durable, account, folder.old_files)
     except BaseException:
         if not set(names) & set(listed_names(os.path.join(folder.path, INDEX))):
             for path in new_paths:

@@ -17,6 +17,8 @@ from varlen.io.urls import is_url
 
 __all__: list[str] = []
 
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+
 _ROWS_AT_ONCE = 4096
 
 
@@ -28,15 +30,35 @@ def reload_shards(old: ShardSet) -> ShardSet:
 
 
 def compare_sets(old: ShardSet, new: ShardSet) -> None:
-    """Refuse a set whose first rows are not those of another."""
+    """Refuse a set whose first rows are not those of another, but for rows that were deleted."""
     _check_keys(old, new)
-    if len(new) < len(old):
-        raise file_error(
-            new.paths[0] if new.paths else "", f"{len(new)} rows, but there were {len(old)}", "reload"
-        )
+    rows = None if has_same_places(old, new) else [_rest_of(old), _rest_of(new)]
+    counts = [len(old), len(new)] if rows is None else [*map(len, rows)]
+    if counts[1] < counts[0]:
+        path = new.paths[0] if new.paths else ""
+        raise file_error(path, f"{counts[1]} rows, but there were {counts[0]}", "reload")
     for shard in np.flatnonzero(old.counts).tolist():
-        if not _is_same(old, new, shard):
-            _compare(old, new, shard)
+        if not is_same(old, new, shard):
+            _compare(old, new, shard, rows)
+
+
+def has_same_places(old: ShardSet, new: ShardSet) -> bool:
+    """Whether the rows of a set lie where they were in its files: none was taken out of them."""
+    ends = old.offsets[1:]
+    return np.array_equal(ends, new.offsets[1 : len(ends) + 1]) or not (
+        old.has_deletions or new.has_deletions
+    )
+
+
+def count_known_rows(old: ShardSet, new: ShardSet) -> int:
+    """How many of the rows of a set that were not deleted were there before."""
+    if not has_same_places(old, new):
+        return len(_rest_of(old))
+    return len(old) if new.rest is None else int(new.rest.searchsorted(len(old)))
+
+
+def _rest_of(shards: ShardSet) -> Ints:
+    return np.arange(len(shards)) if shards.rest is None else shards.rest
 
 
 def open_again(old: ShardSet) -> ShardSet:
@@ -71,7 +93,7 @@ def _check_keys(old: ShardSet, new: ShardSet) -> None:
         raise file_error(path, f"the row ids are {new.row_ids!r}, but were {old.row_ids!r}", "reload")
 
 
-def _is_same(old: ShardSet, new: ShardSet, shard: int) -> bool:
+def is_same(old: ShardSet, new: ShardSet, shard: int) -> bool:
     """Whether a shard is the file that it was, at the same rows."""
     if shard >= len(new.paths) or old.offsets[shard + 1] != new.offsets[shard + 1]:
         return False
@@ -97,21 +119,30 @@ def known_identity(shards: ShardSet, shard: int) -> Identity | None:
     return shards._expected[shard] if shards._expected else None
 
 
-def _compare(old: ShardSet, new: ShardSet, shard: int) -> None:
-    """Compare the rows of a shard of the old set, which may lie in other files now."""
+def _compare(old: ShardSet, new: ShardSet, shard: int, rest: list[Ints] | None) -> None:
+    """Compare the rows of a shard of the old set, which may lie in other files now.
+
+    `rest` are the rows of both sets that were not deleted, where they are compared one by one.
+    """
     begin, end = old.offsets[shard : shard + 2].tolist()
+    if rest is not None:
+        begin, end = rest[0].searchsorted([begin, end]).tolist()
+    if begin == end:
+        return
+    places = rest or [np.arange(end)] * 2
     path = old.paths[shard]
-    if old._files[shard] is None:
-        now = _path_at(new, begin)
+    if old._files[shard] is None and (path in new.paths or is_url(path) or not os.path.exists(path)):
+        now = _path_at(new, int(places[1][begin]))
         what = "was written anew" if now == path else f"was rows {begin} to {end - 1}, which are in {now} now"
         text = f"{what}, and cannot be compared, as it was not read before"
         raise error_of(StaleFileError, "reload", text, "open it again", file=path)
     for first in range(begin, end, _ROWS_AT_ONCE):
-        rows = np.arange(first, min(first + _ROWS_AT_ONCE, end))
-        pair = old.read_many(rows), new.read_many(rows)
-        difference = level_difference(*pair, pair[0].depth) or value_difference(*pair)
+        stop = min(first + _ROWS_AT_ONCE, end)
+        one, two = (shards.read_many(own[first:stop]) for shards, own in zip((old, new), places, strict=True))
+        difference = level_difference(one, two, one.depth) or value_difference(one, two)
         if difference is not None:
-            row, file = first + difference.row, _path_at(new, first + difference.row)
+            row = first + difference.row
+            file = _path_at(new, int(places[1][row]))
             text = f"row {row} has {difference.other} in {difference.what!r}, but had {difference.one}"
             advice = "rows may only be added at the end"
             raise error_of(StaleFileError, "reload", text, advice, file=file, row=row)

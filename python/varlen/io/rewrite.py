@@ -109,7 +109,7 @@ def _rewrite_index(source: str, folder: str, marks: dict[str, str | None], durab
     """The index, with the sizes and the checksums of the new files."""
     with open(os.path.join(source, INDEX), "rb") as file:
         table = json.load(file)
-    table.pop(CHECKSUM, None)
+    table.pop("old_files", None)
     for shard in table["shards"]:
         name = shard["path"]
         shard.pop("checksum", None)

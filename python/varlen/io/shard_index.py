@@ -5,8 +5,11 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from varlen.errors import instance_error, name_file, value_error
 from varlen.io import atomic
@@ -25,6 +28,8 @@ INDEX = "index.json"
 
 _MAX_INDEX = 100_000_000
 
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+
 
 class Shard(NamedTuple):
     """One file, and its fields from an index; None if there is no index."""
@@ -35,6 +40,7 @@ class Shard(NamedTuple):
     fields: Mapping[str, Field] | None = None  # one object for all shards of an index
     checksum: str | None = None  # of its header
     has_index: bool = True  # where its rows are known: by the index of its folder, not by a manifest
+    deletions: Ints | None = None  # the rows of the file that were deleted, in order; they are in `rows`
 
     @property
     def is_listed(self) -> bool:
@@ -120,8 +126,8 @@ def _parse_index(path: str, raw: bytes, verify: bool = False, sizes: bool = True
         raise name_file(error, path, FileFormatError) from None
     if not isinstance(table, dict) or table.get("format") != "varlen-index":
         raise format_error(path, "not an index of shards")
-    if table.get("version") != 1:
-        raise format_error(path, f"version {table.get('version')!r}; this varlen reads version 1")
+    if table.get("version") not in (1, 2):
+        raise format_error(path, f"version {table.get('version')!r}; this varlen reads versions 1 and 2")
     entries = table.get("shards")
     if not isinstance(entries, list):
         raise format_error(path, "has no list of shards")
@@ -163,23 +169,43 @@ def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, 
     name, rows, size = entry["path"], entry.get("rows"), entry.get("size")
     if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
         raise format_error(index, f"shard {i}: {name!r} is not the name of a file in its folder")
-    if not _count(rows) or not _count(size):
+    if not (isinstance(rows, int) and _count(rows) and _count(size)):
         raise format_error(index, f"shard {name!r} has {rows!r} rows and {size!r} bytes")
     checksum = entry.get("checksum")
     if not (checksum is None or isinstance(checksum, str)):
         raise format_error(index, f"shard {name!r} has the checksum {checksum!r}")
-    if is_url(folder):  # its size is looked at when it is opened
-        return Shard(join_url(folder, name), rows, size, fields, checksum)
-    path = os.path.join(folder, name)
-    if not sizes:
-        return Shard(path, rows, size, fields, checksum)
+    deletions = as_deletions(entry.get("deleted"), rows)
+    if isinstance(deletions, str):
+        raise format_error(index, f"shard {name!r}: {deletions}")
+    path = join_url(folder, name) if is_url(folder) else os.path.join(folder, name)
+    shard = Shard(path, rows, size, fields, checksum, deletions=deletions)
+    if is_url(folder) or not sizes:  # the size of a URL's is looked at when it is opened
+        return shard
     try:
         real = os.stat(path).st_size
     except OSError as error:
         raise format_error(index, f"shard {name!r}: {error.strerror}") from None
     if real != size:
         raise format_error(index, f"shard {name!r} has {real} bytes, the index says {size}")
-    return Shard(path, rows, size, fields, checksum)
+    return shard
+
+
+def as_deletions(rows: object, count: int) -> Ints | str | None:
+    """The rows of a file that a list says were deleted, or what is wrong with the list."""
+    if rows is None or rows == []:
+        return None
+    if not isinstance(rows, list):
+        return f"expected a list of deleted rows, got {rows!r}"
+    try:
+        array = np.array(rows)
+    except (ValueError, OverflowError):
+        return "its deleted rows are no list of numbers"
+    if array.ndim != 1 or array.dtype != np.int64:
+        return "its deleted rows are no list of numbers"
+    if array[0] < 0 or array[-1] >= count or (array[1:] <= array[:-1]).any():
+        return f"its deleted rows are not in order, or not among its {count} rows"
+    array.flags.writeable = False
+    return array
 
 
 def _fields(path: str, keys: object) -> dict[str, Field]:
@@ -203,9 +229,14 @@ def _fields(path: str, keys: object) -> dict[str, Field]:
     return out
 
 
-def _entry(shard: Shard) -> dict[str, Any]:
-    entry = {"path": os.path.basename(shard.path), "rows": shard.rows, "size": shard.size}
-    return entry if shard.checksum is None else {**entry, "checksum": shard.checksum}
+def entry_of(shard: Shard) -> dict[str, Any]:
+    """A shard as an index has it."""
+    entry: dict[str, Any] = {"path": os.path.basename(shard.path), "rows": shard.rows, "size": shard.size}
+    if shard.checksum is not None:
+        entry["checksum"] = shard.checksum
+    if shard.deletions is not None:
+        entry["deleted"] = shard.deletions.tolist()
+    return entry
 
 
 def write_index(
@@ -214,32 +245,70 @@ def write_index(
     fields: Mapping[str, Field],
     durable: bool = True,
     account: Account | None = None,
+    old_files: Sequence[str] = (),
 ) -> None:
-    """Writes the index of a folder's shards, atomically."""
+    """Writes the index of a folder's shards, atomically.
+
+    `old_files` are files of the folder that are in no use any more, but by readers of an older index.
+    """
     table: dict[str, Any] = {
         "format": "varlen-index",
         "version": 1,
-        "rows": sum(shard.rows or 0 for shard in shards),
+        "rows": 0,
         "keys": {
             name: {"dim": f.dim, "dtype": str(f.dtype), "tag": f.tag, "trailing": list(f.trailing)}
             for name, f in fields.items()
         },
-        "shards": [_entry(shard) for shard in shards],
+        "shards": [entry_of(shard) for shard in shards],
     }
     if account is not None:
         table["account"] = account.as_dict()
+    write_table(folder, {**table, "old_files": [*old_files]}, durable)
+
+
+def write_table(folder: str, table: Mapping[str, Any], durable: bool = True) -> None:
+    """Writes an index as it is, but for its version, the number of rows and its checksum."""
+    text = index_bytes(table)
+    if len(text) > _MAX_INDEX:
+        advice = "compact the folder"
+        raise value_error(
+            "", f"its index would be larger than one may be, {_MAX_INDEX} bytes", advice, file=folder
+        )
     with atomic.replace_file(os.path.join(folder, INDEX), durable) as fd:
-        atomic.write_all(fd, (index_bytes(table),))
+        atomic.write_all(fd, (text,))
 
 
 def index_bytes(table: Mapping[str, Any]) -> bytes:
-    """The text of an index, with its own checksum where all its shards have one."""
-    entries = table["shards"]
+    """The text of an index, with its own checksum where all its shards have one.
+
+    It has version 2 where rows are deleted, so that readers that would show them refuse it.
+    """
+    entries, table = table["shards"], dict(table)
+    table["version"] = 2 if any("deleted" in entry for entry in entries) else 1
+    table["rows"] = sum(entry["rows"] or 0 for entry in entries)
+    for name in (CHECKSUM, *["old_files"] * (not table.get("old_files"))):
+        table.pop(name, None)
     has_checksums = bool(entries) and all("checksum" in entry for entry in entries)
     if has_checksums:
         table = {"format": table["format"], CHECKSUM: NO_CHECKSUM, **table}  # near the front, before all else
-    text = json.dumps(table, ensure_ascii=False, indent=1).encode() + b"\n"
-    return seal(text, CHECKSUM) if has_checksums else text
+    raw = json_of(table)
+    return seal(raw, CHECKSUM) if has_checksums else raw
+
+
+_NUMBERS = re.compile(r'(?<="deleted": \[)[\s\d,]*')
+
+
+def json_of(table: Mapping[str, Any]) -> bytes:
+    """The text of an index or a manifest; lists of deleted rows are one line each."""
+    text = json.dumps(table, ensure_ascii=False, indent=1)
+    return _NUMBERS.sub(lambda numbers: " ".join(numbers[0].split()), text).encode() + b"\n"
+
+
+def read_table(folder: str) -> dict[str, Any]:
+    """The JSON of an index that was checked before."""
+    with open(os.path.join(folder, INDEX), "rb") as file:
+        table: dict[str, Any] = json.load(file)
+    return table
 
 
 def listed_names(index: str) -> list[str]:

@@ -6,6 +6,7 @@ that they go together, and `ShardSet` counts their rows through and reads them.
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,7 +102,8 @@ def open_shards(
     Returns
     -------
     ShardSet
-        The rows of all files, in order.
+        The rows of all files, in order. Rows that `Dataset.delete` deleted are among them, and `deletions`
+        has their numbers; a `Dataset` shows the others alone.
 
     Raises
     ------
@@ -188,8 +190,9 @@ def _check_trust(verify: str, on_bad_shard: str) -> None:
 
 
 class ShardSet:
-    """The rows of one or more files as one sequence. `open_shards` makes it.
+    """The rows of one or more files as one sequence, as they lie there. `open_shards` makes it.
 
+    Rows that were deleted are read and counted as the others are; `deletions` and `rest` tell them apart.
     If an index gives a shard's number of rows, the set opens the shard only when you read from it. Any number
     of threads may read one set. It pickles as the paths and identities of its files: another process opens
     them again, and refuses a file that has changed.
@@ -259,6 +262,7 @@ class ShardSet:
         self._wider: dict[int, dict[str, np.dtype]] = {}
         self._joints: dict[int, tuple[tuple[Any], _core.Joint]] = {}
         self._ids: RowIds | None = None
+        self.has_deletions = file is None and any(shard.deletions is not None for shard in shards)
         self._origin: tuple[Paths, str] | None = None  # the path of several files, and `on_bad_shard`
         if file is not None:
             if verify != "never":
@@ -297,6 +301,36 @@ class ShardSet:
     def offsets(self) -> Ints:
         """The first row of each shard, and the number of rows at the end; int64."""
         return self._count_rows()[1]
+
+    @functools.cached_property
+    def deletions(self) -> Ints:
+        """The rows that were deleted, in order, int64.
+
+        Examples
+        --------
+        >>> import tempfile, varlen as vl
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [1, 2, 3]}))
+        >>> ds.save(f"{folder.name}/numbers", rows_per_shard=2)
+        >>> vl.open(f"{folder.name}/numbers").delete([1]).source.deletions
+        array([1])
+        >>> folder.cleanup()
+        """
+        begins = self.offsets.tolist() if self.has_deletions else []
+        pairs = zip(self._shards, begins, strict=False)
+        parts = [shard.deletions + begin for shard, begin in pairs if shard.deletions is not None]
+        rows = np.concatenate([np.empty(0, np.int64), *parts])
+        rows.flags.writeable = False
+        return rows
+
+    @functools.cached_property
+    def rest(self) -> Ints | None:
+        """The rows that were not deleted, in order, int64; None where none was."""
+        if not self.has_deletions:
+            return None
+        rows = np.delete(np.arange(len(self)), self.deletions)
+        rows.flags.writeable = False
+        return rows
 
     @property
     def row_ids(self) -> str | None:
@@ -881,7 +915,7 @@ class ShardSet:
             file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
 
     def rows_of(self, ids: RowsLike) -> Ints:
-        """Find the row of each id; the first call sorts the ids and keeps them.
+        """Find the row of each id; the first call sorts the ids and keeps them. Deleted rows have none.
 
         Parameters
         ----------
@@ -915,10 +949,16 @@ class ShardSet:
             if name is None:
                 raise value_error("ids", "these files hold no row ids", "save them with row_ids=")
             full = np.flatnonzero(self.counts).tolist()
-            parts = map_items(lambda shard: self.values(shard, name), full, self.waits)
+            parts = map_items(lambda shard: self._rest_of(shard, self.values(shard, name)), full, self.waits)
             field = self.fields.get(name) or self.file(self._first).fields[name]
             self._ids = RowIds(parts, field.vocabulary)
-        return self._ids.rows_of(ids)
+        rows = self._ids.rows_of(ids)
+        return rows if self.rest is None else self.rest[rows]
+
+    def _rest_of(self, shard: int, values: Ints) -> Ints:
+        """Those of the values of all rows of a shard whose rows were not deleted."""
+        deletions = self._shards[shard].deletions
+        return values if deletions is None else np.delete(values, deletions, axis=0)
 
     def __iter__(self) -> Iterator[_core.Joint]:
         for shard in range(len(self.counts)):

@@ -289,7 +289,7 @@ def test_an_index_is_believed_as_far_as_files_bear_it_out(tmp_path, mmap):
     shards = index["shards"]
     refused("says 6 rows, its shards have 5", rows=6)
     refused("not an index of shards", format="other")
-    refused("version 2", version=2)
+    refused("version 3", version=3)
     refused("no list of shards", shards={})
     refused("shard 0 has no path", shards=[{}])
     refused("is not the name of a file in its folder", shards=[{**shards[0], "path": "../a.nrt"}])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from varlen import _core
-from varlen.data.sources.memory import Array, ColumnLike, Ints, Source
+from varlen.data.sources.memory import Array, ColumnLike, Ints, Source, rest_of
 from varlen.errors import value_error
+from varlen.io import ShardSet
 from varlen.io.differences import level_difference
+from varlen.io.reload import has_same_places
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
@@ -150,6 +152,11 @@ class AlignedSource:
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
+
+    @property
+    def rest(self) -> Ints | None:
+        """The rows that were deleted in no source, in order; None where none was."""
+        return rest_of(self._parts[0])
 
     @property
     def opens_together(self) -> bool:
@@ -311,6 +318,42 @@ class AlignedSource:
     def _path_of(self, i: int, shard: int) -> str:
         paths = self._parts[i].paths
         return paths[int(self._homes[i][0][shard])] if paths else ""
+
+
+def align(
+    parts: Sequence[Source], keys: Keys = None, manifest: tuple[str, int | None] | None = None
+) -> AlignedSource:
+    """An aligned source; where its parts have other rows deleted, of the rest of each."""
+    own = [one for part in parts for one in (part._parts if isinstance(part, AlignedSource) else [part])]
+    first, *others = [(rest_of(part), len(part)) for part in own]
+    if all(_is_same_rest(first, other) for other in others):
+        return AlignedSource(own, keys, manifest)
+    rest: list[Source] = []
+    for part in own:
+        rows = rest_of(part)
+        rest.append(part if rows is None else TakenSource(part, rows))
+    return AlignedSource(rest, keys, manifest)
+
+
+def bare(part: Source) -> Source:
+    """The source behind a part that is those of its rows that were not deleted."""
+    is_rest = isinstance(part, TakenSource) and part._index is rest_of(part._source)
+    return part._source if is_rest else part  # type: ignore[attr-defined]
+
+
+def lost_rows(old: Source, new: Source) -> Ints:
+    """Of the rows of a source that were not deleted, the places of those that were deleted since."""
+    one, two = cast("ShardSet", bare(old)), cast("ShardSet", bare(new))
+    rows, old_rows = rest_of(two), rest_of(one)
+    if rows is None or not (isinstance(one, ShardSet) and has_same_places(one, two)):
+        return np.empty(0, np.int64)
+    return np.flatnonzero(~np.isin(np.arange(len(one)) if old_rows is None else old_rows, rows))
+
+
+def _is_same_rest(one: tuple[Ints | None, int], other: tuple[Ints | None, int]) -> bool:
+    if one[0] is None or other[0] is None:
+        return one[0] is other[0]
+    return one[1] == other[1] and np.array_equal(one[0], other[0])
 
 
 def depth_of(source: Source) -> int:

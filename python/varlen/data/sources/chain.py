@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from operator import is_not
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, in_order, joined_columns
+from varlen.data.sources.memory import (
+    Array,
+    Column,
+    ColumnLike,
+    Ints,
+    Source,
+    in_order,
+    joined_columns,
+    rest_of,
+)
 from varlen.io.dtypes import widen
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
@@ -45,6 +55,15 @@ class JoinedSource:
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
+
+    @functools.cached_property
+    def rest(self) -> Ints | None:
+        """The rows that were not deleted, in order; None where none was."""
+        parts = [(rest_of(source), source) for source in self._sources]
+        if all(rest is None for rest, _ in parts):
+            return None
+        rows = [np.arange(len(source)) if rest is None else rest for rest, source in parts]
+        return np.concatenate([own + begin for own, begin in zip(rows, self._begins.tolist(), strict=False)])
 
     @property
     def opens_together(self) -> bool:
@@ -137,8 +156,11 @@ class JoinedSource:
             raise ids_error("some or all of these rows")
         if self._ids is None:
             parts = [self.values(s, self.row_ids) for s in range(len(self.counts)) if self.counts[s]]
+            if self.rest is not None:
+                parts = [np.concatenate(parts)[self.rest]]
             self._ids = RowIds(parts, self.fields[self.row_ids].vocabulary)
-        return self._ids.rows_of(ids)
+        rows = self._ids.rows_of(ids)
+        return rows if self.rest is None else self.rest[rows]
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
         """Refuse mapped files that were changed in place."""

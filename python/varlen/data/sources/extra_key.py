@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, cut_windows
+from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, cut_windows, rest_of
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
@@ -35,6 +35,11 @@ class KeyedSource:
 
     def __len__(self) -> int:
         return len(self._source)
+
+    @property
+    def rest(self) -> Ints | None:
+        """The rows that were not deleted, in order; None where none was."""
+        return rest_of(self._source)
 
     @property
     def opens_together(self) -> bool:
@@ -146,8 +151,10 @@ class KeyedSource:
         if self.row_ids != self._name:
             return self._source.rows_of(ids)
         if self._ids is None:
-            self._ids = RowIds([self._values], self._column.vocabulary)
-        return self._ids.rows_of(ids)
+            values = self._values if self.rest is None else self._values[self.rest]
+            self._ids = RowIds([values], self._column.vocabulary)
+        rows = self._ids.rows_of(ids)
+        return rows if self.rest is None else self.rest[rows]
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
         """Refuse mapped files that were changed in place."""

@@ -85,6 +85,12 @@ class Source(Protocol):
     def guard(self, shards: Iterable[int] | None = None) -> None: ...
 
 
+def rest_of(source: object) -> Ints | None:
+    """The rows of a source that were not deleted, in order; None where none was."""
+    rows: Ints | None = getattr(source, "rest", None)
+    return rows
+
+
 def map_shards(
     source: Source, function: Callable[[int], _T], shards: Iterable[int] | None = None
 ) -> list[_T]:

@@ -1,17 +1,19 @@
-"""Sources opened again: those of files may have more rows at the end."""
+"""Sources opened again: those of files may have more rows at the end, and others deleted."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
+
 from varlen.data.manifest import reload_manifest
-from varlen.data.sources.alignment import AlignedSource, TakenSource
+from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, lost_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Source
+from varlen.data.sources.memory import Source, rest_of
 from varlen.errors import value_error
 from varlen.io import ShardSet
-from varlen.io.reload import reload_shards
+from varlen.io.reload import count_known_rows, reload_shards
 
 __all__: list[str] = []
 
@@ -27,6 +29,8 @@ def reload_source(source: Source) -> Source:
     own: Any = source
     if isinstance(own, ShardSet):
         return cast("Source", reload_shards(own))
+    if bare(source) is not source:
+        return reload_source(bare(source))
     if isinstance(source, TakenSource):
         inner = reload_source(source._source)
         if len(inner) != len(source._source):
@@ -37,11 +41,16 @@ def reload_source(source: Source) -> Source:
         return reload_manifest(source)
     if isinstance(source, AlignedSource):
         parts = [reload_source(part) for part in source._parts]
-        for part in parts[1:]:
-            if len(part) != len(parts[0]):
-                reason = f"{len(parts[0])} rows, but {len(part)} of the keys {sorted(part.fields)}"
-                raise value_error("reload", reason, "add rows to all, then reload")
-        result = AlignedSource(parts)
+        counts = [len(part) if (rows := rest_of(part)) is None else len(rows) for part in parts]
+        for part, count in zip(parts[1:], counts[1:], strict=True):
+            if count != counts[0]:
+                reason = f"{counts[0]} rows, but {count} of the keys {sorted(part.fields)}"
+                raise value_error("reload", reason, "add rows to all, or delete them in all, then reload")
+        own, *others = [lost_rows(old, new) for old, new in zip(source._parts, parts, strict=True)]
+        if not all(np.array_equal(own, other) for other in others):
+            reason = "other rows were deleted in one file than in another"
+            raise value_error("reload", reason, "delete the same in all, then reload")
+        result = align(parts)
         result.check()
         return result
     if isinstance(source, JoinedSource):
@@ -53,8 +62,32 @@ def reload_source(source: Source) -> Source:
         return JoinedSource(parts)
     if isinstance(source, KeyedSource):
         inner = reload_source(source._source)
+        if len(inner) < len(source):
+            reason = f"deleted rows were taken out of the files, and {source._name!r} has values for them"
+            raise value_error("reload", reason, "reload before with_key")
         if len(inner) != len(source):
             reason = f"there are {len(inner) - len(source)} new rows, which have no {source._name!r}"
             raise value_error("reload", reason, "reload before with_key")
         return KeyedSource(inner, source._name, source._column, source._values)
     return source
+
+
+def count_known(old: Source, new: Source) -> int:
+    """How many rows of a source that was reloaded, but for those that were deleted, were there before.
+
+    >>> import varlen as vl
+    >>> ds = vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [1, 2]}))
+    >>> count_known(ds.source, ds.source)
+    2
+    """
+    one: Any = bare(old)
+    two: Any = bare(new)
+    if isinstance(one, ShardSet) and isinstance(two, ShardSet):
+        return count_known_rows(one, two)
+    if isinstance(one, AlignedSource):
+        return count_known(one._parts[0], two._parts[0])
+    if isinstance(one, KeyedSource):
+        return count_known(one._source, two._source)
+    if isinstance(one, JoinedSource):
+        return sum(count_known(*pair) for pair in zip(one._sources, two._sources, strict=True))
+    return len(one)

@@ -13,7 +13,7 @@ from varlen.io.building.drafts import Draft, fingerprint_of
 from varlen.io.errors import FileFormatError
 from varlen.io.file import open_file
 from varlen.io.schema import Field
-from varlen.io.shard_index import INDEX, Shard, listed_names, read_index, write_index
+from varlen.io.shard_index import INDEX, Shard, listed_names, read_index, read_table, write_index
 
 __all__: list[str] = []
 
@@ -69,7 +69,11 @@ def check_folder(path: str, drafts: Sequence[Draft]) -> None:
             what = "another partition" if same_options else "another make or other options"
             text = f"the folder holds {name}, which was made of {what}; give another folder, or delete it"
             raise FileExistsError(17, text, path)
-    for name in listed_names(os.path.join(path, INDEX)):
+    names = listed_names(os.path.join(path, INDEX))
+    if names and (count := sum(len(entry.get("deleted", ())) for entry in read_table(path)["shards"])):
+        text = f"{count} rows were deleted from the folder; append=True adds to it"
+        raise FileExistsError(17, text, path)
+    for name in names:
         if name not in own:
             raise FileExistsError(17, f"the index lists {name}, which is not of this build", path)
 
