@@ -301,6 +301,19 @@ def test_a_file_with_the_same_rows_deleted_stays_beside_it(tmp_path, rest):
     assert less["score"].to_list() == rest_of(REST, [1])["x"]
 
 
+def test_files_with_other_rows_deleted_go_together_row_by_row(tmp_path):
+    for name, gap in (("a", [0]), ("b", [13])):
+        vl.open(make(tmp_path / name, {name: list(range(N))}, 5)).delete(gap)
+    both = vl.open(tmp_path / "a").with_file(tmp_path / "b")
+    assert both[:].to_list() == {"a": list(range(1, 14)), "b": list(range(13))}
+    assert both.batch([12, 0])["b"].tolist() == [12, 0]
+    both.save_manifest(tmp_path / "set.json")
+    assert vl.open(tmp_path / "set.json")[:].to_list() == both[:].to_list()
+    assert both.reload()[:].to_list() == both[:].to_list()
+    io.compact(tmp_path / "a")
+    assert both.reload()[:].to_list() == both[:].to_list()
+
+
 def test_joins_find_rows_by_their_ids(tmp_path, rest):
     ages = vl.open(make(tmp_path / "b", {"id": [*range(40, 70)], "age": [*range(30)]}, 7, row_ids="id"))
     joined = rest.join(ages)

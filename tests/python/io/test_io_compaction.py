@@ -322,3 +322,19 @@ def test_the_command_says_what_it_did(tmp_path):
     assert len(os.listdir(folder)) == 5
     result = varlen("compact", tmp_path / "none")
     assert (result.returncode, "no such folder" in result.stderr) == (1, True)
+
+
+def test_compressed_files_stay_compressed(tmp_path):
+    rows = {"x": [[i * k for k in range(50)] for i in range(20)], "id": list(range(20))}
+    with io.ShardWriter(tmp_path / "a", 10, compress=True, checksums=True) as writer:
+        writer.append(rows)
+    ds = vl.open(tmp_path / "a").delete([3, 12, 13])
+    batch = ds.batch([0, 3, 16], layout="ragged")
+    assert batch["id"].tolist() == [0, 4, 19]
+    assert batch["dim1/offsets"].tolist() == [0, 50, 100, 150]
+    before = ds[:].to_list()
+    io.compact(tmp_path / "a", clean=True)
+    now = vl.open(tmp_path / "a", verify="read")
+    assert now[:].to_list() == before
+    assert now.source.decodes
+    assert io.verify(tmp_path / "a") == []
