@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 from varlen.cli.manual import add_command, check_positive
 
@@ -37,7 +38,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     shards = io.open_shards(arguments.folder) if os.path.exists(arguments.folder) else None
     how = {"engine": arguments.engine, "workers": arguments.workers}
-    result = io.compact(arguments.folder, clean=arguments.clean, progress=not arguments.quiet, **how)
+    has_bar = not arguments.quiet and sys.stderr.isatty()
+    result = io.compact(arguments.folder, clean=arguments.clean, progress=has_bar, **how)
     if not arguments.quiet and shards is not None:
         count, files = len(shards.deletions), len({*shards.paths} - {*result.paths})
         size = as_bytes(sum(os.stat(path).st_size for path in result.paths))
