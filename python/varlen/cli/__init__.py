@@ -16,7 +16,7 @@ from varlen.cli.errors import Misuse, one_line
 
 __all__ = ["main"]
 
-_COMMANDS = ("demo", "info", "convert", "compact", "verify", "bench")  # modules of this package
+_COMMANDS = ("demo", "info", "convert", "append", "compact", "verify", "bench")  # modules of this package
 
 _EPILOG = """\
 examples:
@@ -25,6 +25,7 @@ examples:
   varlen info --html visits.nrt                 write it as a page with pictures
   varlen convert visits.jsonl visits.nrt        convert nested lists, one record per line
   varlen convert events.parquet out/ --group-by patient --group-by visit --rows-per-shard 100000
+  varlen append more.parquet out/               add rows to a folder of shards
   varlen compact out/                           take deleted rows out of the files
   varlen verify out/                            compare all bytes with their checksums
   varlen bench --rows pad                       run the benchmarks whose name matches

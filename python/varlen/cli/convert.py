@@ -10,14 +10,19 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, check_parent, check_positive
 from varlen.errors import value_error
 
-__all__ = ["add_parser"]
+if TYPE_CHECKING:
+    from varlen.io import Account, ShardSet
+
+__all__ = ["add_parser", "add_reading", "run"]
+
+_ROWS_AT_ONCE = 4096
 
 _DESCRIPTION = """\
 Converts IN... into OUT piece by piece; memory use does not grow with the input. IN is a file, a
@@ -103,8 +108,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "convert",
         "turn JSON lines, Parquet, Feather, Arrow, CSV or MEDS into .nrt",
         _DESCRIPTION,
-        _run,
+        run,
     )
+    parser.set_defaults(append=False)
     add = parser.add_argument
     add("sources", metavar="IN", nargs="+", help="files, patterns or folders to read")
     add(
@@ -114,18 +120,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         nargs="?",
         help="the .nrt file to write, or the folder with --rows-per-shard",
     )
-    add(
-        "--group-by",
-        metavar="COL",
-        action="append",
-        default=[],
-        help="nest a long table by this column; may be repeated",
-    )
-    add("--regroup", action="store_true", help="gather the rows of each group first")
-    add("--constant", metavar="A,B,...", help="keep one value per record of columns that repeat it")
-    add("--sort-by", metavar="A,B,...", help="order the contents of each record by these keys")
-    add("--columns", metavar="A,B,...", help="read only these columns or keys")
-    add("--delimiter", metavar="CHAR", help="the separator of CSV fields (default: from the header)")
+    add_reading(parser)
     add(
         "--schema",
         metavar="FILE",
@@ -139,14 +134,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add("--types", metavar="A=TYPE,...", help="read these columns as str, or as a NumPy dtype")
     add(
-        "--nulls",
-        choices=("refuse", "nan", "fill"),
-        default="refuse",
-        help="refuse nulls, or replace them by NaN or --fill (default: refuse)",
-    )
-    add("--fill", metavar="VALUE", help="the value for --nulls fill")
-    add("--null-word", metavar="WORD", help="the word that replaces nulls among strings")
-    add(
         "--vocabulary",
         metavar="[KEY=]FILE",
         action="append",
@@ -156,13 +143,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--reserve", metavar="WORD,...", help="give these words the first ids of every vocabulary")
     add("--no-padding-id", action="store_true", help="do not reserve id 0 of words for padding")
     add("--unknown", metavar="WORD", help="the word that replaces words missing from --vocabulary")
-    add(
-        "--static",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="join a table with one row per id to the records; may be repeated",
-    )
     add("--row-ids", metavar="KEY", help="the key that identifies records, with one value per record")
     add(
         "--narrow",
@@ -170,13 +150,45 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="store integers in the narrowest dtype that holds them, floats as float32",
     )
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
-    add("--batch-rows", metavar="N", type=int, default=65536, help="rows to read at a time (default: 65536)")
     add("--compress", action="store_true", help="store numbers in as few bits as they need")
     add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
     add("--checksums", action="store_true", help="store checksums, which `varlen verify` compares")
     add("--force", action="store_true", help="replace OUT if it exists")
     add("--json", action="store_true", help="print only the account, as JSON")
     add("--quiet", action="store_true", help="no progress bar, no summary")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of inputs, which say how their rows are read."""
+    add = parser.add_argument
+    add(
+        "--group-by",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="nest a long table by this column; may be repeated",
+    )
+    add("--regroup", action="store_true", help="gather the rows of each group first")
+    add("--constant", metavar="A,B,...", help="keep one value per record of columns that repeat it")
+    add("--sort-by", metavar="A,B,...", help="order the contents of each record by these keys")
+    add("--columns", metavar="A,B,...", help="read only these columns or keys")
+    add("--delimiter", metavar="CHAR", help="the separator of CSV fields (default: from the header)")
+    add(
+        "--nulls",
+        choices=("refuse", "nan", "fill"),
+        default="refuse",
+        help="refuse nulls, or replace them by NaN or --fill (default: refuse)",
+    )
+    add("--fill", metavar="VALUE", help="the value for --nulls fill")
+    add("--null-word", metavar="WORD", help="the word that replaces nulls among strings")
+    add(
+        "--static",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="join a table with one row per id to the records; may be repeated",
+    )
+    add("--batch-rows", metavar="N", type=int, default=65536, help="rows to read at a time (default: 65536)")
 
 
 def _check(arguments: argparse.Namespace) -> list[Input]:
@@ -204,8 +216,9 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
         raise Misuse("--static joins by the first --group-by, or by --row-ids: give one of them")
     if arguments.unknown is not None and not arguments.vocabulary:
         raise Misuse("--unknown goes with --vocabulary: without it all words are learned")
-    if arguments.rows_per_shard is None and arguments.target.is_dir():
-        raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard N")
+    if arguments.rows_per_shard is None and arguments.target.is_dir() and not arguments.append:
+        advice = "give a file, or --rows-per-shard N; `varlen append` adds to a folder of shards"
+        raise Misuse(f"{arguments.target}: is a folder; {advice}")
     if arguments.rows_per_shard is not None and arguments.target.is_file():
         raise Misuse(f"{arguments.target}: is a file; --rows-per-shard writes a folder")
     inputs = find_inputs(arguments.sources, _delimiter(arguments))
@@ -224,8 +237,11 @@ def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
         if target.exists() and path.exists() and target.samefile(path):
             raise Misuse(f"{target}: IN and OUT are the same file")
     check_parent(target, target)
+    if arguments.append:
+        return
     if target.exists() and not arguments.force:
-        raise FileExistsError(f"{target}: already exists; --force replaces it")
+        advice = "; `varlen append` adds to it" if target.is_dir() else ""
+        raise FileExistsError(f"{target}: already exists; --force replaces it{advice}")
     if target.is_dir():
         others = [p.name for p in target.iterdir() if not _is_ours(p)]
         if others:
@@ -358,12 +374,18 @@ def _place_target(arguments: argparse.Namespace) -> None:
         arguments.target = Path(arguments.sources.pop())
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Converts the inputs into OUT, or adds them to the folder of `varlen append`."""
     _place_target(arguments)
-    if len(arguments.sources) == 1 and is_meds(Path(arguments.sources[0])):
-        return _run_meds(arguments, Path(arguments.sources[0]))
-    if any(_has_rows(Path(source)) for source in arguments.sources):
-        return _rewrite(arguments)
+    folder = _target_folder(arguments) if arguments.append else None
+    sources = [Path(source) for source in arguments.sources]
+    if len(sources) == 1 and is_meds(sources[0]):
+        if folder is not None:
+            advice = "convert it with `varlen convert`, and append the files that come out"
+            raise Misuse(f"{sources[0]}: is a folder of MEDS, which is converted whole; {advice}")
+        return _run_meds(arguments, sources[0])
+    if any(_has_rows(source) for source in sources):
+        return _rewrite(arguments) if folder is None else _append_rows(arguments, folder)
     inputs = _check(arguments)
     import time
 
@@ -377,6 +399,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
     types = _types(arguments)
     schema = None if arguments.schema is None else io.read_schema(arguments.schema)
+    has_padding = not arguments.no_padding_id
+    if folder is not None:
+        schema, has_padding = folder.schema, _has_padding(folder)
     overlap = [name for name in types if schema is not None and name in schema]
     if overlap:
         raise Misuse(f"--types: {overlap[0]!r} is in --schema already")
@@ -386,7 +411,7 @@ def _run(arguments: argparse.Namespace) -> int:
         arguments.unknown,
         read_vocabularies(arguments.vocabulary),
         NULL if is_inferring else arguments.null_word,
-        padding=not arguments.no_padding_id,
+        padding=has_padding,
         row_ids=arguments.row_ids,
     )
     start = time.perf_counter()
@@ -434,24 +459,28 @@ def _run(arguments: argparse.Namespace) -> int:
             pieces = plan.read("writing")
             first = next(pieces, None)
             options["schema"] = schema_of(plan, first, {**dtypes, **user_types})
-            writer = stack.enter_context(_writer(arguments, options))
+            writer = stack.enter_context(_writer(arguments, options, folder))
             for joint in pieces if first is None else itertools.chain([first], pieces):
                 if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
                     raise value_error(
                         "--row-ids", f"{arguments.row_ids!r} is not a key with one value a record"
                     )
                 with naming_file(plan.reading, wrong):
-                    writer.append(cast(joint, dtypes))
+                    rows = cast(joint, dtypes)
+                    writer.append(rows if folder is None else rows.with_meta(_words_of(words, joint)))
                 records += len(joint)
             account += plan.whole_account()
+        if folder is not None:
+            _settle(account, arguments.target, folder)
         if arguments.json:
             print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
         elif not arguments.quiet:
             shards = io.open_shards(arguments.target)
             size = sum(Path(path).stat().st_size for path in shards.paths)
             seconds = time.perf_counter() - start
+            rest = "" if folder is None else f" added to {len(folder):,}"
             print(
-                f"{arguments.target}: {records:,} records, {len(shards.names)} keys, "
+                f"{arguments.target}: {records:,} records{rest}, {len(shards.names)} keys, "
                 f"{as_bytes(size)} in {seconds:,.1f} s"
             )
             for line in (*account.summary(), *_remarks(plan)):
@@ -494,13 +523,82 @@ def _remarks(plan: Any) -> list[str]:
     return out
 
 
-@contextlib.contextmanager
-def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Iterator[Any]:
-    """The writer of OUT. Existing files stay until the new ones are complete."""
+def _target_folder(arguments: argparse.Namespace) -> ShardSet:
+    """The folder to add to; its row ids become those of the rows, and its largest shard the size of one."""
     from varlen import io
 
-    target = arguments.target.resolve()
+    target = arguments.target
+    if not (target / "index.json").is_file():
+        what = "is no folder of shards with an index" if target.exists() else "there is no such folder"
+        raise FileNotFoundError(f"{target}: {what}; `varlen convert --rows-per-shard N` makes one")
+    folder = io.open_shards(target)
+    arguments.row_ids = folder.row_ids
     if arguments.rows_per_shard is None:
+        arguments.rows_per_shard = max(int(folder.counts.max(initial=0)), 1)
+    return folder
+
+
+def _has_padding(folder: ShardSet) -> bool:
+    """Whether words begin with that of the padding."""
+    fields = [field for name, field in folder.fields.items() if name != folder.row_ids]
+    return all(field.padding_id == 0 for field in fields if field.vocabulary is not None)
+
+
+def _words_of(words: Any, joint: Any) -> dict[str, Any]:
+    """The vocabularies of the ids in a piece."""
+    return {"vocabularies": {name: words.words_of(name) for name in joint.names if name in words}}
+
+
+def _settle(account: Account, target: Path, folder: ShardSet) -> None:
+    """Counts what was added, for an account of that alone, which has to balance."""
+    from varlen import io
+    from varlen.io.file_counts import read_all_written
+
+    account.set_result(*read_all_written(io.open_shards(target).paths[len(folder.paths) :]))
+    account.check()
+
+
+def _append_rows(arguments: argparse.Namespace, folder: ShardSet) -> int:
+    """Adds the rows of data sets."""
+    from varlen import data, io
+
+    plain = {"rows_per_shard", "row_ids", "append", "target"}
+    for source in map(Path, arguments.sources):
+        _refuse_flags(arguments, plain, source, "a data set")
+        if not _has_rows(source):
+            raise Misuse(f"{source}: is no data set, as {arguments.sources[0]} is; append them one by one")
+        if source.samefile(arguments.target):
+            raise Misuse(f"{source}: IN and FOLDER are the same folder")
+    account = io.Account()
+    with _writer(arguments, {"account": account}, folder) as writer:
+        for source in arguments.sources:
+            rows = data.open(source)
+            for begin in range(0, len(rows), _ROWS_AT_ONCE):
+                writer.append(rows[begin : begin + _ROWS_AT_ONCE])
+            account += rows.account.successor()
+    _settle(account, arguments.target, folder)
+    if arguments.json:
+        print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
+    elif not arguments.quiet:
+        count = writer.rows
+        print(f"{arguments.target}: {count:,} records added to {len(folder):,}")
+    return 0
+
+
+@contextlib.contextmanager
+def _writer(
+    arguments: argparse.Namespace, options: dict[str, Any], folder: ShardSet | None = None
+) -> Iterator[Any]:
+    """The writer of OUT. Existing files stay until the new ones are complete."""
+    from varlen import io
+    from varlen.io.shard_index import read_account
+
+    target = arguments.target.resolve()
+    if folder is not None:
+        own = {} if read_account(str(target)) is None else {"account": options["account"]}
+        with io.ShardWriter(target, arguments.rows_per_shard, append=True, **own) as writer:
+            yield writer
+    elif arguments.rows_per_shard is None:
         with io.Writer(target, **options) as writer:
             yield writer
     elif not target.is_dir():

@@ -93,7 +93,7 @@ class Folder:
                 part.column(name).source.values = count
         if self.account is None:
             raise value_error("account", f"{self.path} has none", "leave it out")
-        account = self.account.successor() + part
+        account = (self.account + part).successor()
         totals = read_all_written([*(shard.path for shard in self.shards), *new])
         words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary}
         account.set_result(*totals, words)
