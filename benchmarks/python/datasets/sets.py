@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -395,3 +397,63 @@ def _(case: Case) -> None:
     @case.contender(one, show=tokens)
     def _() -> Any:
         return builder(1)
+
+
+@row(
+    "sets.deletions",
+    "epoch over 64 shards, 12,800 sequences of which 1 % are deleted, shuffled, padded batches of 64",
+)
+def _(case: Case) -> None:
+    data, _ = _epoch(case)
+    count = len(data.offsets) - 1
+    rest = np.delete(np.arange(count), np.arange(7, count, 100))
+    order = np.random.default_rng(1).permutation(len(rest))
+    batches = [order[at : at + _BATCH] for at in range(0, len(order), _BATCH)]
+    last = rest[batches[-1]]
+    case.reference = _pad(data.cut(data.codes, last), data.cut(data.times, last))
+    case.goal("<= 1.1 of compacted", 1.1, lambda t: t.ratio("varlen", "varlen, compacted"), "x compacted")
+
+    def make(name: str) -> Any:
+        """A copy of the folder, with deleted rows."""
+        import varlen
+
+        folder = Path(case.stack.enter_context(tempfile.TemporaryDirectory(dir=mimic.folder()))) / name
+        shutil.copytree(data.shards, folder)
+        opened = varlen.open(folder)
+        opened.delete(np.delete(np.arange(count), rest))
+        return folder
+
+    @case.contender("varlen")
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(make("rest"))
+        return lambda: _last(opened.epoch(batches=batches))
+
+    @case.contender("varlen, compacted")
+    def _() -> Any:
+        import varlen
+
+        folder = make("compacted")
+        varlen.io.compact(folder, clean=True, durable=False)
+        opened = varlen.open(folder)
+        return lambda: _last(opened.epoch(batches=batches))
+
+    @case.contender("varlen, a view of all")
+    def _() -> Any:
+        import varlen
+
+        view = varlen.open(data.shards).select(rest)
+        return lambda: _last(view.epoch(batches=batches))
+
+    @case.contender("memmaps by hand")
+    def _() -> Any:
+        codes, times = _memmaps(data)
+
+        def epoch() -> Any:
+            for rows in batches:
+                some = rest[rows]
+                padded = _pad(data.cut(codes, some), data.cut(times, some))
+            return padded
+
+        return epoch
