@@ -28,7 +28,7 @@ stopped adds nothing. Another writer that is at work in FOLDER is an error.
 _OPTIONS: dict[str, Any] = {
     "append": True, "types": None, "schema": None, "infer_schema": None, "vocabulary": [], "reserve": None,
     "no_padding_id": False, "unknown": None, "row_ids": None, "narrow": False, "compress": False,
-    "drop_unsplit": False, "checksums": False, "force": False,
+    "drop_unsplit": False, "checksums": False, "force": False, "workers": None, "engine": None,
 }  # fmt: skip
 
 

@@ -90,6 +90,11 @@ The account at the end states what came in, what went out, what was left out and
 it, and `varlen info --account OUT` shows all of it. If a row or a value is lost, the command
 fails, and OUT stays as it was.
 
+--workers N converts files in N processes, and --engine on Dask or Ray: OUT is a folder with a
+shard for each file, and the same on every engine. It needs --schema, so that all files are read
+alike, and takes no option that looks at more than one file, such as --group-by. A run that was
+stopped goes on where it was; files that are converted already are not read again.
+
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value; tokenization/schemas/SHARD.parquet with static codes
 and times; metadata/codes.parquet with the index of each code; metadata/account.json with the
@@ -150,6 +155,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="store integers in the narrowest dtype that holds them, floats as float32",
     )
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
+    add("--workers", metavar="N", type=int, help="processes that convert files, a shard for each")
+    add("--engine", choices=("processes", "dask", "ray"), help="what converts the files, a shard for each")
     add("--compress", action="store_true", help="store numbers in as few bits as they need")
     add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
     add("--checksums", action="store_true", help="store checksums, which `varlen verify` compares")
@@ -195,7 +202,7 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
     """Checks the arguments against each other, and returns the inputs."""
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
-    check_positive(arguments, "rows_per_shard", "batch_rows")
+    check_positive(arguments, "rows_per_shard", "batch_rows", "workers")
     for option in ("columns", "sort_by", "reserve", "group_by", "constant"):
         names = _names(arguments, option) or []
         repeats = [name for i, name in enumerate(names) if name in names[:i]]
@@ -216,10 +223,11 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
         raise Misuse("--static joins by the first --group-by, or by --row-ids: give one of them")
     if arguments.unknown is not None and not arguments.vocabulary:
         raise Misuse("--unknown goes with --vocabulary: without it all words are learned")
-    if arguments.rows_per_shard is None and arguments.target.is_dir() and not arguments.append:
+    is_folder = arguments.append or _is_parallel(arguments) or arguments.rows_per_shard is not None
+    if not is_folder and arguments.target.is_dir():
         advice = "give a file, or --rows-per-shard N; `varlen append` adds to a folder of shards"
         raise Misuse(f"{arguments.target}: is a folder; {advice}")
-    if arguments.rows_per_shard is not None and arguments.target.is_file():
+    if is_folder and arguments.target.is_file():
         raise Misuse(f"{arguments.target}: is a file; --rows-per-shard writes a folder")
     inputs = find_inputs(arguments.sources, _delimiter(arguments))
     tables = [*inputs, *find_inputs(arguments.static)]
@@ -227,6 +235,10 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
         raise Misuse(f"--delimiter: no CSV among {', '.join(str(one.path) for one in tables[:3])}")
     _check_target(arguments, inputs)
     return inputs
+
+
+def _is_parallel(arguments: argparse.Namespace) -> bool:
+    return (arguments.workers or 1) > 1 or arguments.engine is not None
 
 
 def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
@@ -237,7 +249,7 @@ def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
         if target.exists() and path.exists() and target.samefile(path):
             raise Misuse(f"{target}: IN and OUT are the same file")
     check_parent(target, target)
-    if arguments.append:
+    if arguments.append or _is_parallel(arguments):
         return
     if target.exists() and not arguments.force:
         advice = "; `varlen append` adds to it" if target.is_dir() else ""
@@ -387,6 +399,8 @@ def run(arguments: argparse.Namespace) -> int:
     if any(_has_rows(source) for source in sources):
         return _rewrite(arguments) if folder is None else _append_rows(arguments, folder)
     inputs = _check(arguments)
+    if _is_parallel(arguments):
+        return _run_parallel(arguments, inputs)
     import time
 
     from varlen import io
@@ -521,6 +535,28 @@ def _remarks(plan: Any) -> list[str]:
         names = ", ".join(repr(name) for name in plan.tables.left_out)
         out.append(f"an index of pandas was left out: {names}; --columns takes it")
     return out
+
+
+def _run_parallel(arguments: argparse.Namespace, inputs: list[Input]) -> int:
+    from varlen.cli.conversion.files import convert_files
+
+    how = {
+        "rows": arguments.batch_rows,
+        "columns": _names(arguments, "columns"),
+        "sort_by": tuple(_names(arguments, "sort_by") or ()),
+        "nulls": (arguments.nulls, _fill(arguments.fill)),
+    }
+    shards = convert_files(arguments, inputs, how)
+    account = shards.account
+    if arguments.json:
+        print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
+    elif not arguments.quiet:
+        count, files = len(shards), len(shards.paths)
+        names = f"{len(shards.names)} keys, {files:,} files with a shard each"
+        print(f"{arguments.target}: {count:,} records, {names}")
+        for line in account.summary():
+            print(f"  {line}")
+    return 0
 
 
 def _target_folder(arguments: argparse.Namespace) -> ShardSet:
