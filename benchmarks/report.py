@@ -26,6 +26,7 @@ CHAPTERS = {
     "files": "epoch collate record window mapped-rows open save load load-slice size verify compressed",
     "loops": "loader",
     "sets": "sets remote",
+    "formats": "formats",
     "lists": "list-pad list-ragged views nested flatten unflatten",
     "pad": "pad unpad mask grid.pad grid.unpad",
     "gather": "gather grid.gather",

@@ -11,6 +11,7 @@ NOUNS = (
     "datasets.io",
     "datasets.checksums",
     "datasets.compressed",
+    "datasets.formats",
     "datasets.sets",
     "datasets.remote",
     "lists",
