@@ -78,7 +78,8 @@ class Folder:
 
     def read(self, rows: Any, writer: Writer) -> _core.Joint:
         """Rows in whatever form they come, in the dtypes of the folder; an error names what does not fit."""
-        return joint_of(self.fit(as_piece(rows, {}, writer._first_words, writer._intent)))
+        how = writer._first_words, writer._intent, writer._shape_of
+        return joint_of(self.fit(as_piece(rows, {}, *how)))
 
     def sum_accounts(
         self, part: Account | None, new: Sequence[str], fields: Mapping[str, Field]

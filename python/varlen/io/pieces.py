@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +17,10 @@ from varlen.io.save import as_tensor, level_of, split_name
 __all__ = ["as_piece"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype]
+
+
+# The dim of a key, and the trailing shape of its values.
+Shape = tuple[int, tuple[int, ...]]
 
 
 class Piece(NamedTuple):
@@ -46,11 +50,13 @@ def as_piece(
     schema: Mapping[str, np.dtype],
     first_words: Callable[[str], Sequence[str]],
     intent: Schema | None = None,
+    shape_of: Callable[[str], Shape | None] = lambda _: None,
 ) -> Piece:
     """Columns from a `_core.Joint` or its carrier, from full names to arrays, or from keys to nested lists.
 
     `first_words` gives the words with which a vocabulary from lists begins; `intent` tells which lists are
-    fixed dims and which nulls of an Arrow table are allowed.
+    fixed dims and which nulls of an Arrow table are allowed; `shape_of` gives the dim and trailing shape that
+    a key has in other rows.
 
     >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {}, list)
     >>> piece.columns, piece.rows
@@ -80,11 +86,25 @@ def as_piece(
     dtypes = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
         row_shapes = {name: column.trailing for name, column in (intent or {}).items() if name in rows}
-        return _from_joint(
-            build_rows(rows, lambda: ColumnOptions(dtypes, False, row_shapes, None, None, first_words, True))
+        joint = build_rows(
+            rows, lambda: ColumnOptions(dtypes, False, row_shapes, None, None, first_words, True)
         )
     except ValueError as error:
         raise tell_cause(error) from error.__cause__  # which has the place
+    lists = [name for name, value in rows.items() if isinstance(value, (list, tuple))]
+    return _deepen(_from_joint(joint), lists, shape_of)
+
+
+def _deepen(piece: Piece, names: Iterable[str], shape_of: Callable[[str], Shape | None]) -> Piece:
+    """The piece with lists that end before their values as deep as the same keys of other rows."""
+    columns, levels = dict(piece.columns), list(piece.levels)
+    for name in names:
+        dim, array = columns[name]
+        shape = None if len(array) else shape_of(name)
+        if shape is not None and shape[0] >= dim:
+            columns[name] = shape[0], np.empty((0, *shape[1]), array.dtype)
+            levels += [_core.Level.from_lengths([])] * (shape[0] - len(levels))
+    return piece._replace(columns=columns, levels=levels)
 
 
 def _from_joint(joint: _core.Joint) -> Piece:

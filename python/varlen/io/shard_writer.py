@@ -150,8 +150,8 @@ class ShardWriter(atomic.AtomicWriter):
             if any_writer is None:
                 any_writer = self._writer = self._open_next()
             if self._base is None:
-                piece = as_piece(rows, self._schema, any_writer._first_words, any_writer._intent)
-                joint = joint_of(piece)
+                how = self._schema, any_writer._first_words, any_writer._intent, any_writer._shape_of
+                joint = joint_of(as_piece(rows, *how))
             else:
                 joint = self._base.read(rows, any_writer)
             start = 0

@@ -36,7 +36,7 @@ from varlen.io.dtypes import (
 )
 from varlen.io.file_counts import read_written
 from varlen.io.intent import Schema, plain_columns
-from varlen.io.pieces import Piece, as_piece
+from varlen.io.pieces import Piece, Shape, as_piece
 from varlen.io.row_ids import check_row_ids, row_ids_error
 from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, check_metadata, encode_metadata, store
@@ -73,6 +73,7 @@ class _Column:
         self.trailing = row_shape
         self.rows = 0
         self.has_values = False  # in the shards before, too
+        self.is_open = False  # no file has its dim and trailing shape
         self.parts: list[np.dtype] = []  # part i, of one dtype, is the spool's column (name, i)
         self.minimum = self.maximum = 0
         self.wide: tuple[int, Any] | None = (
@@ -240,7 +241,7 @@ class Writer(atomic.AtomicWriter):
         """
         if not self._open:
             raise file_error(self.path, "the writer is closed")
-        piece = as_piece(rows, self._schema, self._first_words, self._intent)
+        piece = as_piece(rows, self._schema, self._first_words, self._intent, self._shape_of)
         words = {name: dict(id_map) for name, id_map in self._words.items()}
         columns = {}
         for name, (dim, array) in piece.columns.items():
@@ -320,6 +321,13 @@ class Writer(atomic.AtomicWriter):
         """The first words of a vocabulary from rows; nothing if the key has one already."""
         return () if name in self._words else new_words(name, self._padding_id, self._row_ids)
 
+    def _shape_of(self, name: str) -> Shape | None:
+        """The dim and trailing shape of a key in the pieces before, or in the schema."""
+        if self._columns is not None and name in self._columns:
+            return self._columns[name].dim, self._columns[name].trailing
+        column = None if self._intent is None else self._intent.get(name)
+        return None if column is None else (column.level, tuple(column.trailing))
+
     def _as_ids(
         self,
         name: str,
@@ -386,11 +394,12 @@ class Writer(atomic.AtomicWriter):
             bits, kind = bits.astype(column.dtype), column.kind  # no value, so any dtype holds its values
         if column is not None:
             now, previous = (dim, tuple(bits.shape[1:])), (column.dim, column.trailing)
-            if now != previous:
+            if now != previous and not (column.is_open and not column.rows and now[0] >= previous[0]):
                 raise value_error(
                     name,
                     f"dim {now[0]}, trailing shape {now[1]}, "
                     f"but {previous[0]} and {previous[1]} in the pieces before",
+                    "" if column.has_values else "they have no value: give a Schema with its level",
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
             if column.rows and column.kind != kind and (times or not (self._widen or name in self._ids_made)):
@@ -426,7 +435,8 @@ class Writer(atomic.AtomicWriter):
                 sorted(piece.keys() - self._columns.keys()),
             )
             raise value_error("rows", f"keys {missing} are missing and {extras} are new in this piece")
-        if depth != len(self._totals):
+        dims = [part[0] for name, part in piece.items() if part[0] > self._columns[name].dim]
+        if depth != max([len(self._totals), *dims]):
             raise value_error("rows", f"{depth} levels, but {len(self._totals)} in the pieces before")
 
     def _keep(self, columns: Mapping[str, _Part], piece: Piece) -> None:
@@ -436,11 +446,15 @@ class Writer(atomic.AtomicWriter):
                 for name, (dim, array, kind) in columns.items()
             }
             self._totals = [0] * len(piece.levels)
+            for column in self._columns.values():
+                column.is_open = True
+        self._totals += [0] * (len(piece.levels) - len(self._totals))
         for number, level in enumerate(piece.levels):
             self._buffer.append(number, (level.bounds + self._totals[number]).view(np.uint8))
             self._totals[number] += level.total
-        for name, (_, array, kind) in columns.items():
+        for name, (dim, array, kind) in columns.items():
             column = self._columns[name]
+            column.dim, column.trailing = dim, tuple(array.shape[1:])  # others where it had no value yet
             if not column.parts or column.parts[-1] != array.dtype:
                 column.parts.append(array.dtype)
                 column.dtype = promote(name, column.dtype, array.dtype) if column.rows else array.dtype

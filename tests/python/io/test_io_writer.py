@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 import ml_dtypes
 import numpy as np
@@ -635,3 +636,73 @@ def test_a_shard_without_values_of_a_key_has_the_dtype_of_those_before(tmp_path,
     whole = varlen.open(tmp_path / "a")[:].to_list()["x"]
     assert [len(row) for row in rows] == [len(values), 0, len(values)]
     assert [list(row) for row in whole] == [list(np.asarray(v).tolist()) for v in (values, [], values)]
+
+
+def _one_key(piece):
+    return {"n": piece}
+
+
+def test_rows_with_a_shape_follow_rows_without(tmp_path):
+    with io.Writer(tmp_path / "a.nrt") as writer:
+        writer.append({"x": [[], []], "y": [[], []]})
+        writer.append({"x": [[np.arange(3)]], "y": [["a"]]})
+        writer.append({"x": [[]], "y": [[]]})
+    assert varlen.open(tmp_path / "a.nrt")[:].to_list() == {
+        "x": [[], [], [[0, 1, 2]], []],
+        "y": [[], [], ["a"], []],
+    }
+
+
+def test_a_shard_that_is_written_keeps_its_dims(tmp_path):
+    writer = io.ShardWriter(tmp_path / "a", 2)
+    writer.append({"n": [[], []]})
+    with pytest.raises(ValueError, match=r"n: dim 2.*but 1.*no value: give a Schema with its level"):
+        writer.append({"n": [[[1]]]})
+    one = io.Writer(tmp_path / "b.nrt")
+    one.append({"n": [[1]]})
+    with pytest.raises(ValueError, match=r"n: dim 2, .*but 1 and \(\) in the pieces before$"):
+        one.append({"n": [[[1]]]})
+    one.discard()
+
+
+def test_partitions_without_a_value_have_the_dims_of_others(tmp_path):
+    io.build([[[], []], [[[1]]]], _one_key, tmp_path / "a", schema={"n": "int64"})
+    shards = io.open_shards(tmp_path / "a")
+    assert [shards.file(i).depth for i in range(2)] == [2, 2]
+    assert varlen.open(tmp_path / "a")[:].to_list() == {"n": [[], [], [[1]]]}
+
+
+def nested(depth):
+    rows = st.integers(-5, 5)
+    for _ in range(depth):
+        rows = st.lists(rows, max_size=3)
+    return st.lists(rows, min_size=1, max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_lists_that_end_before_their_values_are_as_deep_as_others(data):
+    """Whichever piece, shard or partition they are in, before the others or behind them."""
+    depth = data.draw(st.integers(1, 3))
+    pieces = data.draw(st.lists(nested(depth), min_size=1, max_size=5))
+    full = [[1]] if depth == 1 else [[[1]]] if depth == 2 else [[[[1]]]]
+    pieces.insert(data.draw(st.integers(0, len(pieces))), full)
+    rows = [row for piece in pieces for row in piece]
+    with tempfile.TemporaryDirectory() as folder:
+        with io.Writer(f"{folder}/a.nrt", durable=False) as writer:
+            for piece in pieces:
+                writer.append({"n": piece})
+        schema = io.Schema({"n": {"kind": "number", "dtype": "int64", "level": depth}})
+        with io.ShardWriter(f"{folder}/shards", 2, schema=schema) as writer:
+            for piece in pieces:
+                writer.append({"n": piece})
+        io.build(pieces, _one_key, f"{folder}/built")
+        for name in ("a.nrt", "shards", "built"):
+            ds = varlen.open(f"{folder}/{name}")
+            assert ds[:].to_list() == {"n": rows}
+            assert ds.fields["n"].dim == depth
+        ds.map(lambda row: row.to_list(), f"{folder}/mapped", rows_per_shard=2)
+        assert varlen.open(f"{folder}/mapped")[:].to_list() == {"n": rows}
+        with io.ShardWriter(f"{folder}/built", 2, append=True) as writer:
+            writer.append({"n": [[]]})
+        assert varlen.open(f"{folder}/built")[-1].to_list() == {"n": []}

@@ -59,13 +59,12 @@ def append_partitions(
         run_tasks(run, make_draft, tasks, "partitions" if show else None, places)
         files = [open_file(draft.path) for draft in drafts]
         words, fields = _grow_fields(folder, files, [*places.values()])
-        dtypes = {name: field.dtype for name, field in fields.items()}
         compress = options["compress"] or folder.has_bits
         how = options["durable"], folder.schema, folder.has_checksums, compress
         shards = [
-            Shard(draft.number, file.path, waiting_path(path, draft.number), dtypes, words, *how)
+            Shard(draft.number, file.path, waiting_path(path, draft.number), fields, words, *how)
             for draft, file in zip(drafts, files, strict=True)
-            if not agrees(file, dtypes, words)
+            if not agrees(file, fields, words)
         ]
         run_tasks(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None, places)
         paths = {shard.number: shard.path for shard in shards}
@@ -126,7 +125,7 @@ def _grow_fields(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Field]]:
     """The words and fields of the folder with those of new files; ids have to fit the dtypes there are."""
     words = {name: f.vocabulary for name, f in folder.fields.items() if f.vocabulary is not None}
-    _, words, fields = merge_fields(files, words, places)
+    words, fields = merge_fields(files, words, places)
     if not folder.fields:
         return words, fields
     for name, dtype in folder.id_dtypes.items():

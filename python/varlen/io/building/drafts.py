@@ -16,7 +16,7 @@ from varlen.io.file import File, open_file
 from varlen.io.growth import Folder
 from varlen.io.intent import Schema
 from varlen.io.save import save
-from varlen.io.schema import id_dtype
+from varlen.io.schema import Field, id_dtype
 from varlen.io.writer import Writer
 
 FINGERPRINT = "build.partition"
@@ -77,12 +77,12 @@ def make_draft(draft: Draft, partition: Any) -> int:
 
 
 class Shard(NamedTuple):
-    """The arguments of the second task: the rows, their path, and the common fields of all shards."""
+    """The arguments of the second task: the rows, their path, and the fields of all shards."""
 
     number: int
     source: str
     path: str
-    dtypes: Mapping[str, np.dtype]
+    fields: Mapping[str, Field]
     words: Mapping[str, tuple[str, ...]]
     durable: bool
     schema: Schema | None = None
@@ -90,16 +90,16 @@ class Shard(NamedTuple):
     compress: bool = False
 
 
-def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a file has the dtypes and words of all already."""
+def agrees(file: File, fields: Mapping[str, Field], words: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a file has the dims, dtypes and words of all already."""
     return all(
-        field.dtype == dtypes[name] and field.vocabulary == words.get(name)
+        (field.dim, field.dtype, field.vocabulary) == (fields[name].dim, fields[name].dtype, words.get(name))
         for name, field in file.fields.items()
     )
 
 
 def write_shard(shard: Shard, partition: object = None) -> int:
-    """Rewrites rows with the dtypes and words of all, and returns their number."""
+    """Rewrites rows with the dims, dtypes and words of all, and returns their number."""
     file = open_file(shard.source)
     own = {name: vocabulary for name, vocabulary in shard.words.items() if name in file.fields}
     save(
@@ -120,13 +120,17 @@ def write_shard(shard: Shard, partition: object = None) -> int:
 def _entries(file: File, shard: Shard) -> dict[str, Any]:
     joint = file.joint()
     entries: dict[str, Any] = {f"dim{d}/bounds": joint.bounds(d) for d in range(1, file.depth + 1)}
+    depth = max((shard.fields[name].dim for name in file.fields), default=0)
+    for d in range(file.depth + 1, depth + 1):  # no value has so many lists around it
+        entries[f"dim{d}/bounds"] = np.empty(0, np.int64)
     for name, field in file.fields.items():
         values, words = joint.values(name), shard.words.get(name)
         if words is not None:
             id_map = {word: i for i, word in enumerate(words)}
             ids = np.array([id_map[word] for word in field.vocabulary or ()], id_dtype(len(words)))
             values = ids[values] if values.size else values.astype(ids.dtype)
-        entries[f"dim{field.dim}/{name}"] = cast_exactly(f"key {name!r}", values, shard.dtypes[name])
+        dim, dtype = shard.fields[name].dim, shard.fields[name].dtype
+        entries[f"dim{dim}/{name}"] = cast_exactly(f"key {name!r}", values, dtype)
     return entries
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from varlen.errors import name_place, value_error
 from varlen.io.file import File
 from varlen.io.schema import Field, id_dtype
@@ -16,8 +14,8 @@ __all__: list[str] = []
 
 def merge_fields(
     files: Sequence[File], words: Mapping[str, tuple[str, ...]], places: Sequence[int]
-) -> tuple[dict[str, np.dtype], dict[str, tuple[str, ...]], dict[str, Field]]:
-    """The dtype of each key, the words of keys that have some, and the fields of the index.
+) -> tuple[dict[str, tuple[str, ...]], dict[str, Field]]:
+    """The words of keys that have some, and the fields of all.
 
     `places` are the numbers of the partitions, for errors.
     """
@@ -45,11 +43,11 @@ def merge_fields(
     for name, word_list in lists.items():
         dtype = id_dtype(len(word_list))
         fields[name] = replace(fields[name], dtype=dtype, tag=f"U{8 * dtype.itemsize}", vocabulary=word_list)
-    return {name: field.dtype for name, field in fields.items()}, lists, fields
+    return lists, fields
 
 
 def join_fields(first: Field | None, entry: Field, had_values: bool, has_values: bool) -> Field:
-    """The field of the partitions so far; without a value, any dtype and any words fit."""
+    """The field of the partitions so far; without a value, any dtype, any words and a deeper dim fit."""
     bare = replace(entry, vocabulary=None if entry.vocabulary is None else ())
     if first is None:
         return bare
@@ -59,6 +57,9 @@ def join_fields(first: Field | None, entry: Field, had_values: bool, has_values:
         first = replace(first, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
     elif (bare.vocabulary is None) != (first.vocabulary is None):
         raise value_error("", "it has no words" if bare.vocabulary is None else "it has words")
+    if not (had_values if first.dim < bare.dim else has_values):  # lists that end before their values
+        dim = max(first.dim, bare.dim)
+        first, bare = replace(first, dim=dim), replace(bare, dim=dim)
     conflict = first.conflict(bare, words=False, widen=True)
     if conflict:
         raise value_error("", f"it has {conflict}")

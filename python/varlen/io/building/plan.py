@@ -199,16 +199,16 @@ def build_folder(
         run_tasks(run, make_draft, tasks, "partitions" if show else None)
         sources = [shard_path(path, d.number) if d.number in reuse else d.path for d in drafts]
         files = [open_file(source) for source in sources]
-        dtypes, words, fields = merge_fields(files, words, range(len(files)))
+        words, fields = merge_fields(files, words, range(len(files)))
         ready = {
-            i: file.path for i, file in enumerate(files) if i not in reuse and agrees(file, dtypes, words)
+            i: file.path for i, file in enumerate(files) if i not in reuse and agrees(file, fields, words)
         }
         intent = options["schema"] if isinstance(options["schema"], Schema) else None
         how = options["checksums"], options["compress"]
         shards = [
-            Shard(i, file.path, waiting_path(path, i), dtypes, words, durable, intent, *how)
+            Shard(i, file.path, waiting_path(path, i), fields, words, durable, intent, *how)
             for i, file in enumerate(files)
-            if not agrees(file, dtypes, words)
+            if not agrees(file, fields, words)
         ]
         run_tasks(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
         ready.update((shard.number, shard.path) for shard in shards)
