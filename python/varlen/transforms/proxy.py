@@ -29,6 +29,7 @@ from varlen.ops.support.outputs import new_ragged
 Function = Callable[..., Any]
 
 _NUMBERS = (bool, int, float, complex)
+_ENDS = {int, type(None)}  # of slices
 _LARGEST = 2**53
 
 # Names in a function that asks for a class; torch's core asks too, in the name of one that does not.
@@ -92,8 +93,48 @@ def proxies_in(x: Any) -> Iterable[Proxy]:
 # The operands of a function of each number, as arrays that broadcast.
 
 
+def _of_first(run: Run, func: Function, args: Any) -> Any:
+    """The same for a sequence that comes first, where nothing is to be asked; None where something is.
+
+    It stands alone, or beside a number of Python, a sequence of the same level and dtype, or a number of the
+    same dtype for each sequence.
+    """
+    first: Any = args[0]
+    content: Any = first.content if isinstance(first, Proxy) and first.run is run else None
+    if not isinstance(content, RaggedBase) or len(args) > 2 or tracing.is_tracing():
+        return None
+    values = content._values
+    if len(args) == 1:
+        rows = func(values)
+    elif type(args[1]) in (int, float):
+        rows = func(values, args[1])
+    else:
+        second: Any = args[1]
+        if (
+            not isinstance(second, Proxy)
+            or second.is_weak
+            or second.run is not run
+            or second.dtype != values.dtype
+        ):
+            return None
+        other: Any = second.content
+        if isinstance(other, RaggedBase):
+            if other._levels[0] is not content._levels[0] or other._values.ndim != values.ndim:
+                return None
+            rows = func(values, other._values)
+        elif values.ndim == other.ndim == 1:
+            rows = func(values, broadcast_rows(other, content._levels[0]))
+        else:
+            return None
+    if isinstance(rows, tuple):
+        return tuple(run.wrap(content._make(part, content._levels)) for part in rows)
+    return run.wrap(content._make(rows, content._levels))
+
+
 def each_number(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function of each number, on values as they lie."""
+    if not kwargs and (short := _of_first(run, func, args)) is not None:
+        return short
     level, operands = operands_of(run, (*args, *kwargs.values()))
     names = dict(zip(kwargs, operands[len(args) :], strict=True))
     result = func(*operands[: len(args)], **names)
@@ -217,6 +258,8 @@ def item(x: Proxy, key: Any) -> Any:
     run, content = x.run, x.content
     if isinstance(key, Proxy):
         return _by_proxy(run, x, key)
+    if isinstance(content, RaggedBase) and (type(key) is int or _is_plain_slice(key)):
+        return run.wrap(content[:, key])
     keys = key if isinstance(key, tuple) else (key,)
     if isinstance(keys[0], list) and len(keys) == 1 and all(type(i) is int for i in key):
         keys = (backend_of(_rows(content)).like(np.array(key, np.int64), _rows(content)),)
@@ -235,6 +278,11 @@ def item(x: Proxy, key: Any) -> Any:
     if is_array(keys[0]) and (keys[0].ndim != 1 or "int" not in str(keys[0].dtype) or len(keys) > 1):
         run.leave("an array as an index of a sequence")
     return run.wrap(content[front])
+
+
+def _is_plain_slice(key: Any) -> bool:
+    """Whether it is a slice of ints without a step."""
+    return type(key) is slice and key.step is None and {type(key.start), type(key.stop)} <= _ENDS
 
 
 def _rows(content: Any) -> Any:

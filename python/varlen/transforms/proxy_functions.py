@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from varlen import tracing
+from varlen._core import RaggedBase
 from varlen.backends.values import is_array
 from varlen.ops.combine import concatenate
 from varlen.ops.support.inputs import same_kind
@@ -84,6 +85,41 @@ def _with_axes(run: Run, content: Any, axes: list[int]) -> Any:
     return run.wrap(add_axes(content, [axis + 1 for axis in sorted(axes)]))
 
 
+# Reductions and scans of a whole sequence of numbers, which are methods of a Ragged.
+_OF_ALL = {
+    "sum", "prod", "any", "all", "mean", "var", "std", "max", "min", "argmax", "argmin", "cumsum", "cumprod",
+}  # fmt: skip
+_OF_TENSORS = {
+    "sum",
+    "prod",
+    "mean",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+}  # of floats; others have rules of torch
+
+
+def _of_all(run: Run, name: str, x: Any, is_function: bool = False) -> Any:
+    """The result of a whole sequence of numbers, where nothing is to be asked; None where something is."""
+    content: Any = x.content if isinstance(x, Proxy) and x.run is run else None
+    if (
+        not (name in _OF_ALL or (is_function and name in ("sort", "argsort")))
+        or not isinstance(content, RaggedBase)
+        or content._values.ndim > 1
+    ):
+        return None
+    if tracing.is_tracing():
+        return None
+    if run.is_torch and not (name in _OF_TENSORS and content._values.is_floating_point()):
+        return None
+    if name in ("mean", "var", "std"):
+        return run.wrap(getattr(content, name)(empty=np.nan))
+    if name in ("max", "min", "argmax", "argmin") and _has_empty(content):
+        return None
+    return run.wrap(getattr(content, name)())
+
+
 # NumPy.
 
 _WITHOUT_SIGNATURE: dict[Function, str] = {np.where: "condition x y", np.dot: "a b out", np.inner: "a b"}
@@ -115,6 +151,8 @@ def by_numpy(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any
     handler = _TABLE.get(func)
     if handler is None or run.is_torch:
         run.leave(f"np.{func.__name__}")
+    if len(args) == 1 and not kwargs and (short := _of_all(run, func.__name__, args[0], True)) is not None:
+        return short
     if func in (np.concatenate, np.stack):
         return handler(run, func, given_to("np", func.__name__, args, kwargs))
     names = _WITHOUT_SIGNATURE.get(func)
@@ -340,6 +378,8 @@ def _method(name: str) -> Function:
     @door
     def call(self: Proxy, *args: Any, **kwargs: Any) -> Any:
         run = self.run
+        if not (args or kwargs) and (short := _of_all(run, name, self)) is not None:
+            return short
         if run.is_torch:
             import torch
 

@@ -26,6 +26,7 @@ Function = Callable[..., Any]
 RESULTS = ("sequence", "row")
 _FUNCTIONS = (FunctionType, functools.partial)
 _EMPTY_CELL = CellType()
+_ONE: Sequence[bool] = (False,)
 
 
 class LoopWarning(UserWarning):
@@ -133,7 +134,7 @@ class _Units:
 
     def __init__(self, args: Sequence[Any], in_axes: Any, level: int, result: str, asks_type: bool) -> None:
         axes = _axes_of(in_axes, len(args))
-        model = next((x for x, axis in zip(args, axes, strict=True) if axis == 0 and _is_ragged(x)), None)
+        model = _first_ragged(args, axes)
         if model is None:
             raise type_error("", "no argument is a Ragged, whose sequences the function would get")
         place = resolve_level(level, model._levels)
@@ -142,10 +143,13 @@ class _Units:
         self.is_innermost = place == len(model._levels) - 1
         self.count = tracing.count_of(self.level)
         self.model, self.result, self.asks_type = model, result, asks_type
-        self.is_shared = [
+        if len(args) == 1 and not place:
+            self.is_shared, self.contents = _ONE, (new_ragged(model._values, model._levels),)
+            return
+        self.is_shared: Sequence[bool] = [
             axis is None or not hasattr(x, "ndim") or x.ndim == 0 for x, axis in zip(args, axes, strict=True)
         ]
-        self.contents = [
+        self.contents: Sequence[Any] = [
             x if is_shared else self._content(x, f"argument {k}")
             for k, (x, is_shared) in enumerate(zip(args, self.is_shared, strict=True))
         ]
@@ -214,6 +218,14 @@ def _asks_type(f: Any, visits: set[Any]) -> bool:
 
 def _is_ragged(x: object) -> bool:
     return isinstance(x, RaggedBase)
+
+
+def _first_ragged(args: Sequence[Any], axes: Sequence[Any]) -> Any:
+    """The first argument that is a Ragged of which each sequence gets its own, or None."""
+    for x, axis in zip(args, axes, strict=True):
+        if axis == 0 and isinstance(x, RaggedBase):
+            return x
+    return None
 
 
 def _axes_of(in_axes: Any, count: int) -> tuple[Any, ...]:
