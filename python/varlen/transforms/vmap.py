@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,12 @@ Function = Callable[..., Any]
 RESULTS = ("sequence", "row")
 _FUNCTIONS = (FunctionType, functools.partial)
 _EMPTY_CELL = CellType()
+_ASKED = {"numpy", "torch", "varlen"}  # whose functions ask a proxy what it is by their protocols
+_WRITE = "a write to a tensor that all sequences share"
+_IN_PLACE = {
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__",
+    "__ior__", "__ixor__", "__ilshift__", "__irshift__",
+}  # fmt: skip
 _ONE: Sequence[bool] = (False,)
 
 
@@ -60,7 +66,8 @@ def vmap(
     f
         The function. Its arguments are arrays or tensors, (length, ...). It gives an array, a tensor, a
         number, or a tuple, list or dict of these. It has no side effects: it may be called any number of
-        times, what it draws at random may be drawn once for all, and what it writes reaches a copy.
+        times, what it draws at random may be drawn once for all, and what it writes to an argument reaches
+        a copy.
     in_axes
         For each argument: 0 gives each sequence its own, None gives all of it to each. A Ragged gives
         sequences, one of the levels above gives rows, and so does an array, (number of sequences, ...).
@@ -98,7 +105,8 @@ def vmap(
     sequence, while `len(x)` is one int, for which `f` is called once for each length. The gradient of a
     maximum that several rows share goes to the first of them, and `np.argsort` keeps the order of equal
     numbers, which NumPy does not promise. Where `f` meets an error for all sequences at once, or asks for a
-    class by `isinstance` or `type`, it is called once for each length, or for each sequence.
+    class by `isinstance` or `type`, it is called once for each length, or for each sequence. So it is where a
+    function that `f` names asks for a type, one of SciPy for example, and where `f` writes to what all share.
 
     Under `torch.compile`, a function that runs for all values at once is one graph for any number of
     sequences; others break the graph.
@@ -143,13 +151,16 @@ class _Units:
         self.is_innermost = place == len(model._levels) - 1
         self.count = tracing.count_of(self.level)
         self.model, self.result, self.asks_type = model, result, asks_type
+        self.tensors: list[Any] = []  # that all sequences share
+        self.is_shared: Sequence[bool]
+        self.contents: list[Any]
         if len(args) == 1 and not place:
-            self.is_shared, self.contents = _ONE, (new_ragged(model._values, model._levels),)
+            self.is_shared, self.contents = _ONE, [new_ragged(model._values, model._levels)]
             return
-        self.is_shared: Sequence[bool] = [
+        self.is_shared = [
             axis is None or not hasattr(x, "ndim") or x.ndim == 0 for x, axis in zip(args, axes, strict=True)
         ]
-        self.contents: Sequence[Any] = [
+        self.contents = [
             x if is_shared else self._content(x, f"argument {k}")
             for k, (x, is_shared) in enumerate(zip(args, self.is_shared, strict=True))
         ]
@@ -175,6 +186,17 @@ class _Units:
             return values
         return new_ragged(values, x._levels[depth:])
 
+    def seal(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Let no function write to the arrays that all sequences share; of tensors, a watch has to see it."""
+        if not kwargs and not any(self.is_shared):
+            return kwargs
+        items = zip(self.contents, self.is_shared, strict=True)
+        self.contents = [_sealed(x) if is_shared else x for x, is_shared in items]
+        parts = (*(x for x, is_shared in zip(self.contents, self.is_shared, strict=True) if is_shared),)
+        rows = [x._values if _is_ragged(x) else x for x in (*parts, *kwargs.values())]
+        self.tensors = [x for x in rows if is_array(x) and is_tensor(x)]
+        return {key: _sealed(x) for key, x in kwargs.items()}
+
     def nest(self, content: Any) -> Any:
         """A result for each sequence, under the levels above."""
         if not self.outer:
@@ -193,6 +215,21 @@ class _Units:
         return np.asarray(x)
 
 
+def _is_written(x: Any) -> bool:
+    """Whether a function may write to it: an array, a tensor, a Ragged."""
+    return _is_ragged(x) or isinstance(x, np.ndarray) or (is_array(x) and is_tensor(x))
+
+
+def _sealed(x: Any) -> Any:
+    """An array of NumPy, or a Ragged of it, that shares its memory and cannot be written to; others as is."""
+    if _is_ragged(x):
+        return x._make(_sealed(x._values), x._levels) if isinstance(x._values, np.ndarray) else x
+    if isinstance(x, np.ndarray):
+        x = x.view()
+        x.flags.writeable = False
+    return x
+
+
 def _as_tensor(x: Any, values: Any) -> Any:
     import torch
 
@@ -201,9 +238,13 @@ def _as_tensor(x: Any, values: Any) -> Any:
 
 def _asks_type(f: Any, visits: set[Any]) -> bool:
     """Whether a function, or one that it names, calls `type`, to which nothing else can pass for an array."""
+    if isinstance(f, functools.partial):
+        return _asks_type(f.func, visits)
+    if not hasattr(f, "__code__"):  # a module of torch, or what else is called as a function
+        f = getattr(type(f), "forward", None) or type(f).__call__
     code = getattr(f, "__code__", None)
-    if code is None or code in visits:
-        return isinstance(f, functools.partial) and _asks_type(f.func, visits)
+    if code is None or code in visits or (f.__module__ or "").partition(".")[0] in _ASKED:
+        return False
     visits.add(code)
     codes = [code]
     for one in codes:
@@ -213,6 +254,11 @@ def _asks_type(f: Any, visits: set[Any]) -> bool:
         return True
     cells = [cell.cell_contents for cell in f.__closure__ or () if cell != _EMPTY_CELL]
     helpers = [f.__globals__[name] for name in names if name in f.__globals__]
+    modules = [x for x in (*cells, *helpers) if isinstance(x, ModuleType)]
+    for module in modules:  # those that are named in one, too
+        parts = [vars(module)[name] for name in names if name in vars(module)]
+        modules.extend(x for x in parts if isinstance(x, ModuleType) and x not in modules)
+        helpers.extend(parts)
     return any(_asks_type(x, visits) for x in (*cells, *helpers) if isinstance(x, _FUNCTIONS))
 
 
@@ -247,12 +293,20 @@ def _run(f: Function, units: _Units, kwargs: dict[str, Any]) -> Any:
     elif not isinstance(units.model._values, np.ndarray) and not is_tensor(units.model._values):
         reason = "values are neither of NumPy nor of torch"
     else:
-        reason, result = _run_flat(f, units, kwargs)
+        contents, options = units.contents, units.seal(kwargs)
+        reason, result = _run_flat(f, units, options)
         if not reason:
             return result
-        result = _run_groups(f, units, kwargs)
+        result = _run_groups(f, units, options)
         if result is not None:
             return result[0]
+        units.contents = contents
+    if any(units.is_shared):
+        units.contents = [
+            _copy_of(x) if is_shared and _is_written(x) else x
+            for x, is_shared in zip(units.contents, units.is_shared, strict=True)
+        ]
+    kwargs = {key: _copy_of(x) if _is_written(x) else x for key, x in kwargs.items()}
     if units.count:
         name = getattr(f, "__name__", type(f).__name__)
         text = f"vmap calls {name} for each sequence alone: {reason}"
@@ -274,7 +328,12 @@ def _run_flat(f: Function, units: _Units, kwargs: dict[str, Any]) -> tuple[str, 
     if tracing.is_tracing():
         return "", _finish(units, run, f(*args, **kwargs), units.nest)
     try:
-        result = _finish(units, run, f(*args, **kwargs), units.nest)
+        if units.tensors:
+            with _watch_of_torch()(units.tensors, run):
+                value = f(*args, **kwargs)
+        else:
+            value = f(*args, **kwargs)
+        result = _finish(units, run, value, units.nest)
     except Exception as error:
         return f"it uses {run.reason}" if run.reason else _reason(error), None
     return run.reason and f"it uses {run.reason}", result
@@ -405,7 +464,7 @@ def _call_tensors(f: Function, units: _Units, batch: list[Any], kwargs: dict[str
     import torch
 
     in_dims = tuple(None if is_shared else 0 for is_shared in units.is_shared)
-    watch = _watch_of_torch()()
+    watch = _watch_of_torch()(units.tensors)
     with watch:
         result = torch.func.vmap(functools.partial(f, **kwargs), in_dims=in_dims)(*batch)
     if watch.has_failed:
@@ -418,18 +477,43 @@ def _watch_of_torch() -> Any:
     from torch.overrides import TorchFunctionMode
 
     class Watch(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
-        """Whether a function of torch fails inside of a function that may catch it."""
+        """Whether a function of torch fails inside of a function that may catch it; writes to some fail."""
 
         has_failed = False
 
+        def __init__(self, tensors: list[Any], run: Run | None = None) -> None:
+            super().__init__()
+            self.run, self.memory = run, {_memory_of(x) for x in tensors}
+
         def __torch_function__(self, func: Function, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             try:
+                if self.memory and not self.memory.isdisjoint(_written_memory(func, args, kwargs or {})):
+                    raise Detour(_WRITE)
                 return func(*args, **(kwargs or {}))
-            except Exception:
+            except Exception as error:
                 self.has_failed = True
+                if self.run is not None and isinstance(error, Detour):
+                    self.run.reason = self.run.reason or str(error)
                 raise
 
     return Watch
+
+
+def _written_memory(func: Function, args: Any, kwargs: dict[str, Any]) -> set[int]:
+    """Where the tensors lie that a function of torch writes to: it says so by its name, or by `out`."""
+    name, out = tracing.name_of(func), kwargs.get("out", ())
+    is_in_place = name.endswith("_") and not name.endswith("__")
+    places = args[:1] if is_in_place or name == "__setitem__" or name in _IN_PLACE else ()
+    return {_memory_of(x) for x in (*places, *(out if isinstance(out, (tuple, list)) else (out,)))}
+
+
+def _memory_of(x: Any) -> int:
+    """Where a tensor's memory begins; -1 of what has none, as inside torch's vmap."""
+    try:
+        place: int = x.untyped_storage().data_ptr()
+    except Exception:
+        return -1
+    return place or -1
 
 
 def _rows_of(units: _Units, run: Run, value: Any) -> Any:

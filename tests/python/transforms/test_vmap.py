@@ -3,6 +3,7 @@
 import copy
 import math
 import numbers as numbers_of_python
+import types
 import warnings
 
 import numpy as np
@@ -355,6 +356,94 @@ def test_a_function_writes_to_a_copy():
     with pytest.warns(LoopWarning, match="a write"):
         assert vl.vmap(f)(r).to_list() == [[9, 1], [9]]
     assert r.to_list() == [[3, 1], [4]]
+
+
+def writes(source):
+    """A function that writes to an array that all sequences share, and gives a number times the sequence."""
+    call = eval(f"lambda w: {source}", names())
+
+    def f(x, w):
+        call(w)
+        return x * rows_of(w)[0]
+
+    return f
+
+
+SET = "w.__setitem__(0, 9.0)"
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("array", SET), ("array", "w.__iadd__(1)"), ("ragged", SET), ("ragged of tensors", SET),
+        ("tensor", SET), ("tensor", "w.__iadd__(1)"), ("tensor", "torch.mul(w, 2, out=w)"),
+        ("tensor", "w[:1].mul_(2)"), ("tensor", "F.relu(w.neg_(), inplace=True)"), ("tensor", "F.relu_(-w)"),
+    ],
+)  # fmt: skip
+def test_what_is_written_to_shared_arrays_reaches_a_copy(kind, is_named, source):
+    torch = pytest.importorskip("torch") if "tensor" in kind else None
+    r, w = numbers([3, 2, 0, 1]), np.array([1.0, 2.0])
+    if torch is not None:
+        r, w = r.torch(), torch.from_numpy(w)
+    rows = w
+    w = vl.Ragged(w, [1, 1]) if kind.startswith("ragged") else w
+    own = copy.deepcopy(w)
+    expected = [writes(source)(x, own) for x in r]
+    f = vl.vmap(writes(source), in_axes=0 if is_named else (0, None))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = f(r, w=w) if is_named else f(r, w)
+    check_parts(result, expected)
+    assert rows.tolist() == [1.0, 2.0]
+    assert bool(found) == (source != "F.relu_(-w)")
+
+
+def test_gradients_reach_what_is_shared():
+    torch = pytest.importorskip("torch")
+    r, w = tensors([2, 1]), torch.ones(1, requires_grad=True)
+    with pytest.warns(LoopWarning):
+        vl.vmap(lambda x, w: x * w * float(x.sum()), in_axes=(0, None))(r, w).sum().sum().backward()
+    assert w.grad.shape == (1,)
+    assert w.grad.abs().min() > 0
+
+
+def asks(x):
+    """A function of a library, which looks at a type."""
+    return x * 2 if type(x) in (np.ndarray, names().get("torch", np).__dict__.get("Tensor")) else x * 3
+
+
+def test_a_function_of_a_library_may_ask_for_a_type():
+    library = types.ModuleType("library")
+    library.part = types.ModuleType("part")
+    library.part.asks_of_part, library.again = asks, types.ModuleType("again")
+    r = numbers([3, 1, 2])
+    for x in [r] + ([r.torch()] if "torch" in names() else []):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LoopWarning)
+            assert vl.vmap(lambda x: library.part.asks_of_part(x))(x).equals(x * 2)
+
+
+@pytest.mark.filterwarnings("ignore::varlen.transforms.LoopWarning")
+def test_a_module_of_torch_may_ask_for_a_type():
+    torch = pytest.importorskip("torch")
+
+    class Doubled(torch.nn.Module):
+        """As users write them."""
+
+        def forward(self, x):
+            return asks(x)
+
+    r = tensors([3, 1, 2])
+    assert vl.vmap(Doubled())(r).equals(r * 2)
+
+
+@pytest.mark.parametrize("name", ["zscore", "rankdata", "skew"])
+@pytest.mark.filterwarnings("ignore::varlen.transforms.LoopWarning")
+def test_functions_of_scipy_are_a_loop(name):
+    stats = pytest.importorskip("scipy.stats")
+    r = vl.Ragged(np.arange(9.0) ** 2, [3, 4, 2])
+    check_parts(vl.vmap(lambda x: getattr(stats, name)(x))(r), [getattr(stats, name)(x) for x in r])
 
 
 def test_a_detour_that_the_function_catches_is_one():
