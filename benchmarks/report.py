@@ -44,7 +44,7 @@ CHAPTERS = {
     "steps": "pack unpack rnn lstm",
     "matmul": "matmul einsum",
     "dims": "dim named",
-    "NumPy": "numpy describe",
+    "NumPy": "numpy describe vmap",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor layer attend",

@@ -36,6 +36,7 @@ NOUNS = (
     "sort",
     "thinc",
     "transforms",
+    "vmap",
     "lstm",
     "matmul",
     "einsum",
