@@ -64,6 +64,11 @@ bool is_plain_option(PyObject* object) noexcept {
          PyFloat_CheckExact(object) || PyUnicode_CheckExact(object);
 }
 
+/// Whether an option is a mean over a batch, which a loss takes of the sequences.
+bool counts_batch(PyObject* option) noexcept {
+  return PyUnicode_CheckExact(option) && PyUnicode_CompareWithASCIIString(option, "batchmean") == 0;
+}
+
 /// Whether the axes of the first Ragged's values are as a rule says.
 bool has_axes(const Rule& rule, PyObject* args, PyObject* values) {
   long min_axes = rule.min_axes;
@@ -109,7 +114,7 @@ py::object values_in(const Rule& rule, PyObject* args, PyObject* kwargs) {
     Py_ssize_t place = 0;
     PyObject* option = nullptr;
     while (PyDict_Next(kwargs, &place, nullptr, &option) != 0) {
-      if (rule.count == 0 ? !is_plain_option(option) : is_ragged(option)) return {};
+      if (rule.count == 0 ? !is_plain_option(option) : is_ragged(option) || counts_batch(option)) return {};
     }
   }
   return result;

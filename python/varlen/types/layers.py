@@ -28,8 +28,8 @@ _LOSSES = {
 # Losses of three containers; all others take two.
 _OF_THREE = ("triplet_margin_loss", "gaussian_nll_loss", "margin_ranking_loss", "cosine_embedding_loss")
 _RECURRENT = ("gru", "lstm", "rnn_tanh", "rnn_relu")
-# How many Raggeds come first in losses that have no reduction of their own for batches.
-COUNTED = {name: 3 if name in _OF_THREE else 2 for name in _LOSSES - {"kl_div"}}
+# How many Raggeds come first.
+COUNTED = {name: 3 if name in _OF_THREE else 2 for name in _LOSSES}
 
 
 class TimeMajor:

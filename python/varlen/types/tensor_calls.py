@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from varlen import tracing
 from varlen._pytrees import nest_alike
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
@@ -53,7 +54,7 @@ class Size(int):
 
 def refuse_adaptive(depth: int) -> None:
     """Raise where `torch.nn.AdaptiveLogSoftmaxWithLoss` called, so deep, the function that asks."""
-    if sys._getframe(depth + 1).f_globals.get("__name__") == _ADAPTIVE:
+    if not tracing.is_tracing() and sys._getframe(depth + 1).f_globals.get("__name__") == _ADAPTIVE:
         raise type_error(
             "", "torch.nn.AdaptiveLogSoftmaxWithLoss takes rows, and no Ragged",
             "pass r.values and target.values, and wrap what it gives: vl.Ragged(output, levels=r.levels)",

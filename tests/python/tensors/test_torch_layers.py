@@ -244,9 +244,11 @@ def test_losses_of_classes_take_classes_per_row(name):
 
 def test_other_reductions_and_losses():
     x, y = (vl.Ragged(torch.rand(9, 2), LENGTHS) for _ in range(2))
-    torch.testing.assert_close(
-        F.kl_div(x, y, reduction="batchmean"), F.kl_div(x.values, y.values, reduction="sum") / 4
-    )
+    for reduction in ("sum", "batchmean", "batchmean"):
+        count = 4 if reduction == "batchmean" else 1  # sequences, also where a call has shown the way
+        torch.testing.assert_close(
+            F.kl_div(x, y, reduction=reduction), F.kl_div(x.values, y.values, reduction="sum") / count
+        )
     torch.testing.assert_close(
         F.triplet_margin_loss(x, y, x * 2), F.triplet_margin_loss(x.values, y.values, x.values * 2)
     )
@@ -284,6 +286,7 @@ CALLS = {
     "add": lambda r: torch.add(r, r, alpha=2),
     "add a number": lambda r: torch.add(r, 2),
     "mse": lambda r: F.mse_loss(r, r * 2),
+    "kl": lambda r: F.kl_div(r, r.exp(), reduction="sum"),
     "mse, each": lambda r: F.mse_loss(r, r * 2, reduction="none"),
     "hinge": lambda r: F.margin_ranking_loss(r, r * 2, torch.sign(r)),
 }
