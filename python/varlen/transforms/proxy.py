@@ -93,7 +93,7 @@ def proxies_in(x: Any) -> Iterable[Proxy]:
 # The operands of a function of each number, as arrays that broadcast.
 
 
-def _of_first(run: Run, func: Function, args: Any) -> Any:
+def _direct_result(run: Run, func: Function, args: Any) -> Any:
     """The same for a sequence that comes first, where nothing is to be asked; None where something is.
 
     It stands alone, or beside a number of Python, a sequence of the same level and dtype, or a number of the
@@ -133,7 +133,7 @@ def _of_first(run: Run, func: Function, args: Any) -> Any:
 
 def each_number(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function of each number, on values as they lie."""
-    if not kwargs and (short := _of_first(run, func, args)) is not None:
+    if not kwargs and (short := _direct_result(run, func, args)) is not None:
         return short
     level, operands = operands_of(run, (*args, *kwargs.values()))
     names = dict(zip(kwargs, operands[len(args) :], strict=True))

@@ -100,7 +100,7 @@ _OF_TENSORS = {
 }  # of floats; others have rules of torch
 
 
-def _of_all(run: Run, name: str, x: Any, is_function: bool = False) -> Any:
+def _whole_result(run: Run, name: str, x: Any, is_function: bool = False) -> Any:
     """The result of a whole sequence of numbers, where nothing is to be asked; None where something is."""
     content: Any = x.content if isinstance(x, Proxy) and x.run is run else None
     if (
@@ -151,7 +151,11 @@ def by_numpy(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any
     handler = _TABLE.get(func)
     if handler is None or run.is_torch:
         run.leave(f"np.{func.__name__}")
-    if len(args) == 1 and not kwargs and (short := _of_all(run, func.__name__, args[0], True)) is not None:
+    if (
+        len(args) == 1
+        and not kwargs
+        and (short := _whole_result(run, func.__name__, args[0], True)) is not None
+    ):
         return short
     if func in (np.concatenate, np.stack):
         return handler(run, func, given_to("np", func.__name__, args, kwargs))
@@ -378,7 +382,7 @@ def _method(name: str) -> Function:
     @door
     def call(self: Proxy, *args: Any, **kwargs: Any) -> Any:
         run = self.run
-        if not (args or kwargs) and (short := _of_all(run, name, self)) is not None:
+        if not (args or kwargs) and (short := _whole_result(run, name, self)) is not None:
             return short
         if run.is_torch:
             import torch

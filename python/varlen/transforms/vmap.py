@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import warnings
 from collections.abc import Callable, Sequence
@@ -191,11 +192,11 @@ class _Units:
         if not kwargs and not any(self.is_shared):
             return kwargs
         items = zip(self.contents, self.is_shared, strict=True)
-        self.contents = [_sealed(x) if is_shared else x for x, is_shared in items]
+        self.contents = [_seal(x) if is_shared else x for x, is_shared in items]
         parts = (*(x for x, is_shared in zip(self.contents, self.is_shared, strict=True) if is_shared),)
         rows = [x._values if _is_ragged(x) else x for x in (*parts, *kwargs.values())]
         self.tensors = [x for x in rows if is_array(x) and is_tensor(x)]
-        return {key: _sealed(x) for key, x in kwargs.items()}
+        return {key: _seal(x) for key, x in kwargs.items()}
 
     def nest(self, content: Any) -> Any:
         """A result for each sequence, under the levels above."""
@@ -220,10 +221,10 @@ def _is_written(x: Any) -> bool:
     return _is_ragged(x) or isinstance(x, np.ndarray) or (is_array(x) and is_tensor(x))
 
 
-def _sealed(x: Any) -> Any:
+def _seal(x: Any) -> Any:
     """An array of NumPy, or a Ragged of it, that shares its memory and cannot be written to; others as is."""
     if _is_ragged(x):
-        return x._make(_sealed(x._values), x._levels) if isinstance(x._values, np.ndarray) else x
+        return x._make(_seal(x._values), x._levels) if isinstance(x._values, np.ndarray) else x
     if isinstance(x, np.ndarray):
         x = x.view()
         x.flags.writeable = False
@@ -252,14 +253,30 @@ def _asks_type(f: Any, visits: set[Any]) -> bool:
     names = {name for one in codes for name in one.co_names}
     if "type" in names:
         return True
-    cells = [cell.cell_contents for cell in f.__closure__ or () if cell != _EMPTY_CELL]
-    helpers = [f.__globals__[name] for name in names if name in f.__globals__]
-    modules = [x for x in (*cells, *helpers) if isinstance(x, ModuleType)]
-    for module in modules:  # those that are named in one, too
-        parts = [vars(module)[name] for name in names if name in vars(module)]
-        modules.extend(x for x in parts if isinstance(x, ModuleType) and x not in modules)
-        helpers.extend(parts)
-    return any(_asks_type(x, visits) for x in (*cells, *helpers) if isinstance(x, _FUNCTIONS))
+    cells = {
+        name: cell.cell_contents
+        for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=False)
+        if cell != _EMPTY_CELL
+    }
+    values = {name: f.__globals__[name] for name in names if name in f.__globals__} | cells
+    helpers = [x for x in values.values() if isinstance(x, _FUNCTIONS)]
+    if any(isinstance(x, ModuleType) and x.__name__ not in _ASKED for x in values.values()):
+        helpers.extend(x for one in codes for x in _module_functions(one, values))
+    return any(_asks_type(x, visits) for x in helpers)
+
+
+def _module_functions(code: CodeType, values: dict[str, Any]) -> list[Any]:
+    """The functions that code reads from modules, such as `zscore` of `scipy.stats.zscore(x)`."""
+    value, functions = None, []
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            value = values.get(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+            value = vars(value).get(step.argval)
+            functions.append(value)
+        else:
+            value = None
+    return [x for x in functions if isinstance(x, _FUNCTIONS)]
 
 
 def _is_ragged(x: object) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_bool, is_complex, is_float
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _FIXED = "the lengths of a Ragged stay; vl.concatenate makes another"
 
 
+@tracing.eager_only("r[key] = x")
 def put(r: Ragged[Any], key: Any, value: Any) -> None:
     """`r[key] = value`, in place, if the values may be written."""
     _writable(r._values)
@@ -59,6 +61,21 @@ def put(r: Ragged[Any], key: Any, value: Any) -> None:
         model, places = r._make(row, places._levels), places._values
     where = like(places, r._values) if isinstance(places, np.ndarray) else int(places)
     _write(r._values, (where, *row_keys) if row_keys else where, value, model)
+
+
+def put_marks(r: Ragged[Any], mask: Any, value: Any) -> None:
+    """`r[mask] = value` in a graph: a number, or sequences that nest like r."""
+    check_nest(mask._levels, r._levels, "mask")
+    values, other = r._values, value
+    if isinstance(value, RaggedBase):
+        check_nest(value._levels, r._levels, "value")
+        other = value._values
+        if other.dtype != values.dtype or other.shape[1:] != values.shape[1:]:
+            raise value_error("value", f"holds {other.dtype} {other.shape}, r {values.dtype} {values.shape}")
+    else:
+        other = backend_of(values).row_as(value, values, "value")
+    marks = mask._values.reshape((-1, *mask._values.shape[1:], *(1,) * (values.ndim - mask._values.ndim)))
+    values.copy_(values.where(marks.logical_not(), other))
 
 
 def _places_of(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:

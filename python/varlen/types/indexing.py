@@ -243,8 +243,6 @@ def _is_pair(first: object, second: object) -> bool:
 
 def _numbers(key: Any) -> Any:
     """An array of integers or bools from a key of a ragged axis, of any number of axes."""
-    if tracing.is_traced(key):
-        raise index_error("", "pairs of indices run only outside of graphs", "use r.gather(indices)")
     numbers = np.asarray(as_ints(key))
     if numbers.size == 0 and not hasattr(key, "dtype"):
         return numbers.astype(np.int64)
@@ -269,6 +267,8 @@ def _item_numbers(key: Any) -> Any:
 
 def _pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     """The items that several keys name, one number of each at a time: `r[rows, columns]`."""
+    if tracing.is_tracing():
+        return _traced_pairs(r, keys)
     levels, end = r._levels, 1
     while end < min(len(keys), len(levels := r._levels) + 1) and not isinstance(keys[end], slice):
         end += 1
@@ -296,6 +296,17 @@ def _pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     for level, ids in zip(levels, inner_numbers, strict=False):
         places = inner_places(ids, level, places)
     return _items(r, places.reshape(shape), levels[end - 1 :], keys[end:])
+
+
+def _traced_pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
+    """The same in a graph, of one level."""
+    if len(r._levels) > 1 or any(isinstance(key, slice) for key in keys[:2]):
+        raise index_error("", "pairs of indices at several levels run only outside of graphs")
+    places = tracing.tensors.pair_places(r._levels[0], *keys[:2])
+    rows = take(r._values, places.reshape(-1))
+    rows = rows.reshape((*places.shape, *rows.shape[1:]))
+    front = (*[slice(None)] * places.ndim, *keys[2:])
+    return rows[front] if len(keys) > 2 else rows
 
 
 def _items(r: Ragged[Any], places: Ints, inner_levels: tuple[Level, ...], keys: tuple[Any, ...]) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from varlen import tracing
 from varlen._core import Level, RaggedBase
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
@@ -25,11 +25,16 @@ _LOSSES = {
     "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
     "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
 }  # fmt: skip
-# Losses of three containers; all others take two.
-_OF_THREE = ("triplet_margin_loss", "gaussian_nll_loss", "margin_ranking_loss", "cosine_embedding_loss")
+# The arguments that come first in losses of three containers; all others take two, input and target.
+_NAMES = {
+    "triplet_margin_loss": ("anchor", "positive", "negative"),
+    "gaussian_nll_loss": ("input", "target", "var"),
+    "margin_ranking_loss": ("input1", "input2", "target"),
+    "cosine_embedding_loss": ("input1", "input2", "target"),
+}
 _RECURRENT = ("gru", "lstm", "rnn_tanh", "rnn_relu")
 # How many Raggeds come first.
-COUNTED = {name: 3 if name in _OF_THREE else 2 for name in _LOSSES}
+COUNTED = {name: 3 if name in _NAMES else 2 for name in _LOSSES}
 
 
 class TimeMajor:
@@ -88,33 +93,36 @@ class TimeMajor:
         return (TimeMajor(output), *rest)
 
 
-@functools.cache
-def _names(func: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the parameters of a function of torch."""
-    return tuple(inspect.signature(func).parameters)
-
-
 def _loss(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A loss over all rows of Raggeds that nest alike."""
-    names = _names(func)
-    arguments = dict(zip(names, args, strict=False)) | kwargs
-    first: Any = next(x for x in arguments.values() if isinstance(x, RaggedBase))
-    for key in names[: 3 if name in _OF_THREE else 2]:
-        x: Any = arguments.get(key)
+    names = _NAMES.get(name, ("input", "target"))
+    parts = [args[k] if k < len(args) else kwargs.get(key) for k, key in enumerate(names)]
+    rest = {key: x for key, x in kwargs.items() if key not in names}
+    others = (*parts, *args[len(names) :], *rest.values())
+    first: Any = next(x for x in others if isinstance(x, RaggedBase))
+    for key, x in zip(names, parts, strict=True):
         if not isinstance(x, RaggedBase) and (key != "var" or hasattr(x, "ndim")):
             raise type_error(
                 key, f"torch.{name} takes a Ragged beside a Ragged", f"use vl.Ragged({key}, r.lengths)"
             )
-    for key, x in arguments.items():
-        if isinstance(x, RaggedBase):
-            if not same_levels(x._levels, first._levels):
-                difference = describe_difference(x._levels, first._levels)
-                raise value_error(key, f"torch.{name} takes Raggeds that nest alike: {difference}")
-            arguments[key] = x._values
-    if arguments.get("reduction") == "batchmean":  # of the sequences, as a padded batch counts them
-        return func(**{**arguments, "reduction": "sum"}) / max(len(first), 1)
-    result = func(**arguments)
-    return same_kind(first, result) if arguments.get("reduction") == "none" else result
+    rows = [_loss_rows(name, key, x, first) for key, x in zip(names, parts, strict=True)]
+    rows += [_loss_rows(name, "", x, first) for x in args[len(names) :]]
+    options = {key: _loss_rows(name, key, x, first) for key, x in rest.items()}
+    if options.get("reduction") == "batchmean":  # of the sequences, as a padded batch counts them
+        count = tracing.count_of(first._levels[0])
+        return func(*rows, **{**options, "reduction": "sum"}) / max(count, 1)
+    result = func(*rows, **options)
+    return same_kind(first, result) if options.get("reduction") == "none" else result
+
+
+def _loss_rows(name: str, argument: str, x: Any, first: Any) -> Any:
+    """The rows of an argument of a loss, which has to nest like the first Ragged."""
+    if not isinstance(x, RaggedBase):
+        return x
+    if not same_levels(x._levels, first._levels):
+        difference = describe_difference(x._levels, first._levels)
+        raise value_error(argument, f"torch.{name} takes Raggeds that nest alike: {difference}")
+    return x._values
 
 
 def _ctc(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

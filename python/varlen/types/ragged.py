@@ -15,6 +15,7 @@ from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
+from varlen.backends.numeric import is_bool
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
 from varlen.interop import neighbours
@@ -293,7 +294,6 @@ class Ragged(
         """`r[key]` for keys that the core does not handle itself."""
         return indexing.get(self, key)
 
-    @tracing.eager_only("r[key] = x")
     def __setitem__(self, key: object, value: RowsLike | SequencesLike) -> None:
         """Write into the values, in place, where `r[key]` reads them.
 
@@ -305,7 +305,10 @@ class Ragged(
         >>> r.to_list()
         [[8, 9, 0], [], [1, 0]]
         """
-        assignment.put(self, key, value)
+        if tracing.is_tracing() and isinstance(key, RaggedBase) and is_bool(key._values):
+            assignment.put_marks(self, key, value)
+        else:
+            assignment.put(self, key, value)
 
     def row(self, i: SupportsIndex) -> ArrayT | Any:
         """One sequence; `r[i]` is the same.

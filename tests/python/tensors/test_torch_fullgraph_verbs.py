@@ -300,3 +300,54 @@ def test_subscripts_of_subclasses_run_no_frame_of_python():
         assert (r.__getitem__(-1).tolist(), r.__len__()) == ([2], 2)
     assert Own(np.arange(3), [2, 1])[0] == "own"
     assert len(Own(np.arange(3), [2, 1])) == 2
+
+
+def put(r, x):
+    """A copy of r with x where numbers are above 0."""
+    r = r.clone()
+    r[r > 0] = x
+    return r
+
+
+PAIRS = {
+    "pairs": lambda r: r[torch.tensor([0, 2, 0]), torch.tensor([1, 0, -1])],
+    "lists": lambda r: r[[0, -1], [1, 0]],
+    "one of several": lambda r: r[torch.tensor([0, 2]), 0],
+    "rows": lambda r: r[torch.tensor([[0, 2]]), torch.tensor([[0], [1]]), 1],
+    "numbers": lambda r: put(r, 0.5),
+    "others": lambda r: put(r, r * 2),
+    "mse_loss": lambda r: F.mse_loss(r, r * 2),
+    "kl_div": lambda r: F.kl_div(r, torch.exp(r), reduction="batchmean"),
+    "cross_entropy": lambda r: F.cross_entropy(r, r.argmax(axis=2), reduction="none"),
+    "batch_norm": lambda r: F.batch_norm(r, None, None, training=True),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_writes_and_losses_are_one_graph(name):
+    compiled = torch.compile(PAIRS[name], fullgraph=True, backend="aot_eager")
+    for lengths in ([3, 0, 2], [2, 1, 4], [4, 1, 3, 2]):
+        x = torch.randn(sum(lengths), 2, generator=torch.Generator().manual_seed(1))
+        results = []
+        for call in (compiled, PAIRS[name]):
+            leaf = x.clone().requires_grad_()
+            y = call(vl.Ragged(leaf, lengths))
+            rows = y.values if isinstance(y, vl.Ragged) else y
+            results.append((rows, torch.autograd.grad(rows.square().sum(), leaf)[0]))
+        torch.testing.assert_close(*results)
+
+
+def test_pairs_and_writes_are_checked_when_the_graph_runs():
+    r = vl.Ragged(torch.randn(5, 2), [3, 0, 2])
+    pairs = torch.compile(lambda r, i, j: r[i, j], fullgraph=True, backend="aot_eager")
+    assert pairs(r, torch.tensor([-1]), torch.tensor([1])).equal(r.values[4:])
+    for i, j in ((3, 0), (-4, 0), (0, 3), (1, 0), (2, -3)):
+        with pytest.raises((RuntimeError, IndexError)):
+            pairs(r, torch.tensor([i]), torch.tensor([j]))
+    written = torch.compile(lambda r, mask: r.__setitem__(mask, 1.0), fullgraph=True, backend="aot_eager")
+    other = vl.Ragged(torch.ones(5, 2, dtype=torch.bool), [2, 1, 2])
+    with pytest.raises((RuntimeError, ValueError)):
+        written(r, other)
+    whole = vl.Ragged(torch.ones(5, dtype=torch.long), [3, 0, 2])
+    with pytest.raises(Exception, match=r"0\.5"):
+        torch.compile(put, fullgraph=True, backend="aot_eager")(whole, 0.5)

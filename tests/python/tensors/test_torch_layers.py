@@ -286,7 +286,7 @@ CALLS = {
     "add": lambda r: torch.add(r, r, alpha=2),
     "add a number": lambda r: torch.add(r, 2),
     "mse": lambda r: F.mse_loss(r, r * 2),
-    "kl": lambda r: F.kl_div(r, r.exp(), reduction="sum"),
+    "kl": lambda r: F.kl_div(r, torch.exp(r), reduction="sum"),
     "mse, each": lambda r: F.mse_loss(r, r * 2, reduction="none"),
     "hinge": lambda r: F.margin_ranking_loss(r, r * 2, torch.sign(r)),
 }

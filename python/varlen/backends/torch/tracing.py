@@ -264,6 +264,24 @@ def refuse_difference(a: torch.Tensor, b: torch.Tensor, level: int) -> None:
     torch._assert_async(_same_op.torch_op(a, b, level), "levels")
 
 
+def pair_places(level: Any, rows: Any, columns: Any) -> torch.Tensor:
+    """The rows that numbers of sequences and numbers inside them name; the graph refuses others."""
+    offsets, keys = tracing.offsets_of(level), [as_tensor(rows), as_tensor(columns)]
+    for key in keys:
+        if key.dtype == torch.bool or key.is_floating_point() or key.is_complex():
+            raise index_error("", f"pairs of indices in a graph take integers, got {key.dtype}")
+    sequences, ids = torch.broadcast_tensors(*(key.to(offsets.device) for key in keys))
+    places = _counted_up(sequences, offsets.shape[0] - 1)
+    return offsets[places] + _counted_up(ids, offsets.diff()[places])
+
+
+def _counted_up(numbers: torch.Tensor, counts: Any) -> torch.Tensor:
+    """Numbers below 0 counted from the end."""
+    places = torch.where(numbers < 0, numbers + counts, numbers)
+    torch._assert_async(((places >= 0) & (places < counts)).all(), "index: one is out of range")
+    return places
+
+
 def row_ids(level: Any) -> torch.Tensor:
     """The sequence that each row is in."""
     lengths = tracing.offsets_of(level).diff()
