@@ -292,6 +292,52 @@ def _(case: Case) -> None:
         return epoch
 
 
+@row(
+    "sets.join_by_ids",
+    "epoch over codes joined with times that lie in another order, 12,800 sequences, padded batches of 64",
+)
+def _(case: Case) -> None:
+    data, batches = _epoch(case)
+    count = len(data.offsets) - 1
+    order = np.random.default_rng(2).permutation(count)
+    case.goal("<= 2 of one file", 2.0, lambda t: t.ratio("varlen", "varlen, one file"), "x one file")
+
+    @case.contender("varlen")
+    def _() -> Any:
+        import varlen
+
+        codes = varlen.open(data.file, keys=["code"]).with_key("row", np.arange(count), dim=0)
+        path = data.file.with_suffix(".by_ids.nrt")
+        times = np.concatenate(data.cut(data.times, order))
+        bounds = np.cumsum(np.diff(data.offsets)[order])
+        arrays = {"dim0/row": order, "dim1/bounds": bounds, "dim1/time": times}
+        varlen.io.save(path, arrays, durable=False)
+        joined = codes.join(varlen.open(path), on="row")
+        return lambda: _last(joined.epoch(batches=batches, keys=["code", "time"]))
+
+    @case.contender("varlen, one file")
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(data.file)
+        return lambda: _last(opened.epoch(batches=batches))
+
+    @case.contender("memmaps by hand")
+    def _() -> Any:
+        codes, times = _memmaps(data)
+        place = np.argsort(order)
+        bounds = np.concatenate([[0], np.cumsum(np.diff(data.offsets)[order])])
+        times = np.concatenate(data.cut(times, order))
+
+        def epoch() -> Any:
+            for rows in batches:
+                places = place[rows]
+                last = _pad(data.cut(codes, rows), [times[bounds[i] : bounds[i + 1]] for i in places])
+            return last
+
+        return epoch
+
+
 @row("sets.filter", "filter of 1 M rows by length, from their bounds on")
 def _(case: Case) -> None:
     n = case.size(1_000_000, 1000)

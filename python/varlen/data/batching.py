@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from varlen.arguments import as_bool, as_int
+from varlen.data.batch import Batch
+from varlen.data.joined_plan import JoinPlan, plan_join
 from varlen.data.named_layout import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, per_key, select_columns
-from varlen.data.plan import BatchPlan, SeedLike
+from varlen.data.plan import BatchPlan, SeedLike, draw_seed
 from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
 from varlen.data.sources.declarations import declared_dims
-from varlen.data.sources.memory import map_shards, rows_in_shards
+from varlen.data.sources.memory import Ints, map_shards, rows_in_shards
 from varlen.data.windows_first import run_unmapped
 from varlen.dims import DataDict, DataSpecs, Dim
 from varlen.dims.make import check_dims
@@ -39,6 +41,8 @@ class Batching(Rows):
     def __init__(self, source: Any) -> None:
         super().__init__(source)
         self._plans: dict[BatchOptions, BatchPlan] = {}
+        # Of the options that were used last: the plan of a join, and what makes the batch of each part.
+        self._last_join: tuple[BatchOptions, tuple[JoinPlan, list[Batching]] | None] | None = None
         self._look_again = -math.inf
 
     def _run(
@@ -155,17 +159,80 @@ class Batching(Rows):
             counters = self.row_numbers(rows_given)
             numbers = self._index[counters]
         self._check_files()
+        base = self if self._base is None else self._base
         is_planned = source.mmap or source.decodes
-        if is_planned and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
-            plan = (self if self._base is None else self._base)._plan(options)
+        if is_planned and base._opens_together:
+            plan = base._plan(options)
             source.touch(numbers, plan.keys)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
             counters = numbers = self.row_numbers(rows_given)
         if not is_planned:
+            join = base._join_of(options) if out is None or hasattr(out, "grow") else None
+            if join is not None:
+                return base._run_join(join, options, numbers, start, end, seed, epoch, out, counters)
             return run_unmapped(
                 self, options, counters, numbers, start, end, seed, epoch, out, edge_rows, bins
             )
+        return self._run_shards(options, numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
+
+    @property
+    def _opens_together(self) -> bool:
+        """Whether one plan has all shards."""
+        return len(self._source.counts) <= _OPEN_TOGETHER and self._source.opens_together
+
+    def _join_of(self, options: BatchOptions) -> tuple[JoinPlan, list[Batching]] | None:
+        """The plan of batches that are put together of those of several sources, and these."""
+        last = self._last_join  # another thread may have other options
+        if last is None or last[0] is not options:
+            plan = plan_join(self._source, options)
+            join = None if plan is None else (plan, [Batching(part.source) for part in plan.parts])
+            last = self._last_join = options, join
+        return last[1]
+
+    def _run_join(
+        self,
+        join: tuple[JoinPlan, list[Batching]],
+        options: BatchOptions,
+        rows: Ints,
+        start: Any,
+        end: Any,
+        seed: SeedLike,
+        epoch: int,
+        out: Any,
+        counters: Ints,
+    ) -> Any:
+        """The batch of rows of the source, put together of those of its parts."""
+        plan, parts = join
+        source: Any = self._source
+        source.compare(rows)
+        if options.is_random:  # the same windows in all
+            seed, places = draw_seed(seed, rows)
+            counters = counters if places is None else places
+        results = []
+        for part, batching in zip(plan.parts, parts, strict=True):
+            own = rows if part.places is None else part.places[rows]
+            begin, stop = (start, end) if part.has_levels else (None, None)
+            results.append(batching._run_mapped(part.options, own, begin, stop, seed, epoch, out, counters))
+        return Batch(plan.merge(results))
+
+    def _run_mapped(
+        self, options: BatchOptions, rows: Ints, start: Any, end: Any, seed: SeedLike, epoch: int, out: Any,
+        counters: Ints,
+    ) -> Any:  # fmt: skip
+        """The batch of rows of the source, which is mapped, and whose files were looked at."""
+        if not self._opens_together:
+            return self._run_shards(options, rows, start, end, seed, epoch, out, counters)
+        plan = self._plan(options)
+        self._source.touch(rows, plan.keys)
+        return plan.run(rows, start, end, seed, epoch, out, counters)
+
+    def _run_shards(
+        self, options: BatchOptions, numbers: Ints, start: Any, end: Any, seed: SeedLike, epoch: int,
+        out: Any, counters: Ints, edge_rows: Any = None, bins: Any = None,
+    ) -> Any:  # fmt: skip
+        """The batch of rows of the source, whose shards alone are opened."""
+        source = self._source
         shards, local_rows = rows_in_shards(source, numbers)
         plan = self._plan_of(options, shards)
         source.touch(numbers, plan.keys)

@@ -79,7 +79,7 @@ class JoinMethods(Views):
         """Add the keys of another dataset, whose rows are found by their ids, in any order.
 
         It is a left join: this dataset's rows stay as they are, and rows of the other that have no match are
-        left out. Rows in the same order cost nothing; others are read one by one as they are asked for.
+        left out. Rows in the same order cost nothing; others cost a batch of each dataset, put together.
 
         Parameters
         ----------

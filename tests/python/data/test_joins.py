@@ -289,3 +289,137 @@ def test_checksums_are_compared_in_all_files(tmp_path):
     assert both.batch([0], keys=["code", "deep"])["code"].tolist() == [[1, 2]]
     with pytest.raises(io.ChecksumError, match="score"):
         both.batch([0], keys=["score"])
+
+
+# Batches of rows that lie in another order.
+
+DTYPES = {"id": "int64", "x": "int64", "y": "float32", "z": "int64", "age": "int64"}
+HOW = [
+    {},
+    {"layout": "ragged"},
+    {"layout": "ragged", "cu_seqlens": False, "parts": True},
+    {"layout": "packed", "pad_to": 5, "keys": ["x", "y"]},
+    {"layout": "named"},
+    {"max_len": 2, "window": "random", "seed": 3, "windows": True, "epoch": 2},
+    {"max_len": 2, "truncate": "left", "padding_side": "left", "lengths": True, "positions": True},
+    {"max_len": (2, 1)},
+    {"keys": ["z", "age", "id"], "masks": False},
+    {"keys": ["y"]},
+    {"keys": ["age", "id"]},
+    {"keys": ["age", "x"], "max_len": 1, "windows": True},
+    {"dtype": {"y": "float64", "x": "int32"}, "fill": {"y": -1, "x": 7}, "pad_to": 5},
+    {"nan": {"y": 9}, "dtype": "float32"},
+    {"flatten": True, "keys": ["z", "age"]},
+    {"framework": "torch", "lengths": True},
+    {"prefix": {"x": [5]}},
+    {"max_bytes": 10**6, "pad_to_multiple_of": 4},
+]
+
+
+def alike(one, two):
+    """The same arrays in the same order."""
+    assert list(one) == list(two)
+    is_named = isinstance(one, vl.dims.DataDict)
+    for name in one:
+        left, right = (each[name].values if is_named else each[name] for each in (one, two))
+        assert np.asarray(left).dtype == np.asarray(right).dtype
+        np.testing.assert_array_equal(np.asarray(left), np.asarray(right), err_msg=name)
+
+
+def in_another_order(kind, folder_of, rows, order):
+    """The rows of a whole dataset as a join: `y`, `z` and `age` lie in another order."""
+    own = {key: rows[key] for key in ("id", "x")}
+    other = {"id": rows["id"], **{key: rows[key] for key in ("y", "z", "age")}}
+    other = {key: [values[i] for i in order] for key, values in other.items()}
+    one, two = (
+        vl.JointNestedRaggedTensorDict(part, schema={key: np.dtype(DTYPES[key]) for key in part})
+        for part in (own, other)
+    )
+    if kind == "memory":
+        return vl.Dataset(one).join(vl.Dataset(two), on="id")
+    size = {"files": 100, "shards": 2, "unmapped": 2}[kind]
+    one, two = folder(folder_of / "a", one, size), folder(folder_of / "b", two, size)
+    if kind == "unmapped":
+        two = vl.open(folder_of / "b", mmap=False)
+    return one.join(two, on="id")
+
+
+ROWS = {
+    "id": list(range(7)),
+    "x": [[i] * n for i, n in enumerate((3, 0, 1, 5, 2, 4, 1))],
+    "y": [[i + 0.5 if i % 2 else float("nan")] * n for i, n in enumerate((3, 0, 1, 5, 2, 4, 1))],
+    "z": [[[i] * (j % 3) for j in range(n)] for i, n in enumerate((3, 0, 1, 5, 2, 4, 1))],
+    "age": [40 + i for i in range(7)],
+}
+
+
+def one_dataset():
+    schema = {key: np.dtype(DTYPES[key]) for key in ROWS}
+    return vl.Dataset(vl.JointNestedRaggedTensorDict(ROWS, schema=schema))
+
+
+@pytest.mark.parametrize("kind", ["memory", "files", "shards", "unmapped"])
+@pytest.mark.parametrize("how", HOW)
+def test_batches_in_another_order_are_those_of_one_dataset(tmp_path, kind, how):
+    if "framework" in how:
+        pytest.importorskip("torch")
+    whole = one_dataset()
+    ds = in_another_order(kind, tmp_path, ROWS, [4, 1, 6, 0, 2, 5, 3])
+    for rows in ([3, 0, 6, 3], [1], [], np.array([-1, 2]), slice(1, 5)):
+        alike(ds.batch(rows, **how), whole.batch(rows, **how))
+    view, whole_view = ds.select([5, 5, 2, 0]), whole.select([5, 5, 2, 0])
+    alike(view.batch([0, 3, 1], **how), whole_view.batch([0, 3, 1], **how))
+    alike(
+        view.batch([3, 2], **{**how, "seed": np.random.default_rng(1)}),
+        whole_view.batch([3, 2], **{**how, "seed": np.random.default_rng(1)}),
+    )
+    if how.get("layout") not in ("packed", "named") and "prefix" not in how and "seed" not in how:
+        buffers = vl.data.Buffers()
+        alike(ds.batch([2, 0], out=buffers, **how), whole.batch([2, 0], **how))
+        alike(ds.batch([2, 3, 0], out=buffers, **how), whole.batch([2, 3, 0], **how))
+    again = pickle.loads(pickle.dumps(ds))
+    alike(again.batch([6, 3], **how), whole.batch([6, 3], **how))
+
+
+def test_windows_of_rows_in_another_order_may_be_given(tmp_path):
+    ds = in_another_order("shards", tmp_path, ROWS, [4, 1, 6, 0, 2, 5, 3])
+    whole = one_dataset()
+    how = {"start": [1, 0], "end": [3, 2], "windows": True}
+    alike(ds.batch([3, 0], **how), whole.batch([3, 0], **how))
+    loader = vl.data.Loader(ds, 3, shuffle=True, seed=1, threads=2, max_len=2, window="random")
+    other = vl.data.Loader(whole, 3, shuffle=True, seed=1, max_len=2, window="random")
+    for one, two in zip(loader, other, strict=True):
+        alike(one, two)
+
+
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ({"keys": ["none"]}, KeyError),
+        ({"dtype": {"none": "int64"}}, KeyError),
+        ({"fill": {"none": 1}}, KeyError),
+        ({"max_len": (1, 1, 1)}, ValueError),
+        ({"fill": {"z": 0.5}}, (ValueError, OverflowError, TypeError)),
+        ({"max_bytes": 1}, ValueError),
+    ],
+)
+def test_options_that_do_not_fit_rows_in_another_order_are_refused(tmp_path, how, error):
+    ds = in_another_order("shards", tmp_path, ROWS, [4, 1, 6, 0, 2, 5, 3])
+    whole = one_dataset()
+    with pytest.raises(error) as own:
+        ds.batch([3, 0], **how)
+    with pytest.raises(error) as expected:
+        whole.batch([3, 0], **how)
+    assert str(own.value) == str(expected.value)
+    with pytest.raises(IndexError, match="7"):
+        ds.batch([7])
+
+
+def test_levels_of_rows_in_another_order_are_compared_where_they_are_read(tmp_path):
+    ds = in_another_order("shards", tmp_path, ROWS, [4, 1, 6, 0, 2, 5, 3])
+    source = pickle.loads(pickle.dumps(ds)).source
+    part = source._parts[1]
+    part._index[[0, 3]] = part._index[[3, 0]]
+    with pytest.raises(ValueError, match="row 0 has a sequence of 5 in 'y', but of 3 in 'x'"):
+        vl.Dataset(source).batch([0, 4])
+    assert vl.Dataset(source).batch([4])["y"].shape == (1, 2)

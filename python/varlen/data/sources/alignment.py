@@ -222,8 +222,7 @@ class AlignedSource:
 
     def read_many(self, rows: Any, starts: Any = None, ends: Any = None, keys: Keys = None) -> _core.Joint:
         """The rows, in their order, as one Joint of its own; of each only `[starts, ends)` of its events."""
-        for shard in np.unique(self.offsets[1:].searchsorted(rows, side="right")).tolist():
-            self._compare(shard)
+        self.compare(rows)
         joints = []
         for i, part in enumerate(self._parts):
             own = self._own(i, keys)
@@ -259,6 +258,12 @@ class AlignedSource:
         numbers = None if shards is None else np.array(list(shards), np.int64)
         for part, (homes, _) in zip(self._parts, self._homes, strict=True):
             part.guard(None if numbers is None else np.unique(homes[numbers]).tolist())
+
+    def compare(self, rows: Any) -> None:
+        """Compare the levels of the shards that rows lie in, the first time."""
+        if len(self._equal) < len(self.counts):
+            for shard in np.unique(self.offsets[1:].searchsorted(rows, side="right")).tolist():
+                self._compare(shard)
 
     def check(self) -> None:
         """Compare all levels; an error names the row, the keys and both numbers."""
