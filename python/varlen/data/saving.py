@@ -13,6 +13,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import new_words
 from varlen.data.accounts import Passage, account_of
+from varlen.data.map_words import add_words, sources_of_words
 from varlen.data.sources.declarations import schema_of_source
 from varlen.errors import error_of, name_item, name_place, tell_cause, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
@@ -138,7 +139,9 @@ def _call_many(
     function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
 ) -> _core.Joint:
     where = f"rows {begin} to {begin + len(rows) - 1}"
-    return _as_joint(_call(function, rows, where), where, first_words)
+    result, joint = _call(function, rows, where), rows._view()
+    sources = sources_of_words(joint, [result])
+    return add_words(_as_joint(result, where, first_words), joint, sources, where)
 
 
 def _call_each(
@@ -146,6 +149,7 @@ def _call_each(
 ) -> _core.Joint:
     results = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
     joint = rows._view()
+    sources = sources_of_words(joint, results)
     flat = {name: joint.values(name) for name, dim in zip(joint.names, joint.dims, strict=True) if dim == 0}
     row_dims: dict[str, int] = {}
     if flat:
@@ -164,10 +168,15 @@ def _call_each(
                 )
         try:  # all at once: of one row alone an empty list has no dtype
             columns = {name: [row[name] for row in results] for name in results[0]}
-            return _build(columns, first_words, row_dims)
+            joint_of_all = _build(columns, first_words, row_dims)
         except (TypeError, ValueError, OverflowError) as error:
             failure = error  # the row that is wrong alone says so below
-    parts = [_row_joint(row, f"row {begin + i}", first_words, row_dims) for i, row in enumerate(results)]
+        else:
+            return add_words(joint_of_all, joint, sources, f"rows {begin} to {begin + len(rows) - 1}")
+    parts = []
+    for i, row in enumerate(results):
+        where = f"row {begin + i}"
+        parts.append(add_words(_row_joint(row, where, first_words, row_dims), joint, sources, where))
     first = sorted(zip(parts[0].names, parts[0].dims, strict=True))
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))

@@ -363,7 +363,9 @@ class Views(Batching):
             lists, which may hold words, dates, arrays, tensors, Raggeds, and None for NaN or NaT. For many
             rows it may also return an Arrow table. All results have the same keys at the same dims. A key of
             dim 0 is an array of one value in a row, and stays a key of dim 0 where such an array is returned
-            under its name; a value that is no list, such as `float(row["age"][0])`, makes a new one.
+            under its name; a value that is no list, such as `float(row["age"][0])`, makes a new one. Words
+            are ids in a row, and words again where its array, or a view of it, is returned, or an array of
+            their dtype under their name.
         path
             The file to write. An existing file is replaced once all rows are done; an error leaves it
             unchanged. Or the folder.

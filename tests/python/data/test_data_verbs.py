@@ -533,3 +533,62 @@ def test_unmapped_batch_reads_only_the_keys_that_are_asked_for(tmp_path, monkeyp
     dataset.batch([0, 2], keys=["x"])
     assert seen[0].names == ["x"]
     assert seen[0].depth == 1
+
+
+WORDS = {
+    "id": [1, 2, 3, 4],
+    "word": ["b", "a", "b", "c"],
+    "ws": [[], ["x", "y", "z"], ["y"], []],
+    "deep": [[], [["p"], [], ["q", "p"]], [["q"]], []],
+}
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("from_file", [False, True])
+def test_words_that_a_map_gives_back_are_what_went_in(tmp_path, size, from_file):
+    dataset = varlen.Dataset(varlen.JointNestedRaggedTensorDict(WORDS))
+    if from_file:
+        dataset.save(tmp_path / "words", rows_per_shard=2)
+        dataset = varlen.open(tmp_path / "words")
+
+    def mapped(function, **options):
+        rows = dataset.map(function, tmp_path / "out.nrt", batch_size=size, **options)[:].to_list()
+        rows.pop("id")
+        return rows
+
+    # An empty row of two levels, alone in a batch, does not say how many it has.
+    everything = {key: WORDS[key] for key in ("word", "ws", *["deep"] * (size > len(WORDS["id"])))}
+    for is_batched in (False, True):
+        got = mapped(lambda row: {key: row[key] for key in ("id", *everything)}, batched=is_batched)
+        assert got == everything
+        got = mapped(
+            lambda row: {"id": row["id"], **{f"{k} 2": row[k] for k in everything}}, batched=is_batched
+        )
+        assert got == {f"{k} 2": everything[k] for k in everything}
+    y = dataset.fields["ws"].vocabulary.index("y")
+    some = mapped(lambda row: {"id": row["id"], "backwards": row["ws"][::-1]})
+    assert some["backwards"] == [row[::-1] for row in WORDS["ws"]]
+    some = mapped(lambda row: {"id": row["id"], "ws": row["ws"][row["ws"] != y]})
+    assert some["ws"] == [[word for word in row if word != "y"] for row in WORDS["ws"]]
+    numbers = mapped(lambda row: {"id": row["id"], "ws": row["ws"].astype(int)})
+    assert [list(map(dataset.fields["ws"].vocabulary.__getitem__, row)) for row in numbers["ws"]] == WORDS[
+        "ws"
+    ]
+    text = mapped(lambda row: {"id": row["id"], "ws": row.to_list()["ws"], "word": row["word"]})
+    assert text == {"ws": WORDS["ws"], "word": WORDS["word"]}
+
+
+def test_ids_that_a_map_computes_are_no_words(tmp_path):
+    dataset = varlen.Dataset(varlen.JointNestedRaggedTensorDict(WORDS))
+    with pytest.raises(
+        ValueError, match="map: rows 0 to 3: 'ws' has the id 4 which is none of the rows; give"
+    ):
+        dataset.map(lambda row: {"ws": row["ws"] + 1}, tmp_path / "out.nrt")
+    only = varlen.Dataset(dataset[:3])
+    with pytest.raises(ValueError, match="'word' has the id 3, 'c', which is none of the rows"):
+        only.map(lambda row: {"word": row["word"] + 1}, tmp_path / "out.nrt")
+    assert not (tmp_path / "out.nrt").exists()
+    who = varlen.Dataset(varlen.JointNestedRaggedTensorDict({"who": ["b", "a"], "x": [1, 2]}, row_ids="who"))
+    same = who.map(lambda row: {"who": row["who"], "y": row["x"]}, tmp_path / "out.nrt")
+    assert same[:].to_list() == {"who": ["b", "a"], "y": [1, 2]}
+    assert same.rows_of(["a"]).tolist() == [1]
