@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
 _DESCRIPTION = """\
-Shows what a .nrt file or a folder of shards contains: keys with dims, dtypes and rows, and a
-picture of the lengths at each level. Estimates how much of a batch is padding, for rows drawn
-at random and for rows sorted by length. Reads only bounds, no values. Deleted rows are counted
-apart: all figures but the size are those of the others.
+Shows what a .nrt file, a folder of shards or a manifest contains: keys with dims, dtypes and
+rows, and a picture of the lengths at each level. Estimates how much of a batch is padding, for
+rows drawn at random and for rows sorted by length. Reads only bounds, no values. Deleted rows
+are counted apart: all figures but the size are those of the others.
 
 --account shows, by files and columns, what came in and went out when the file was made: values,
 nulls, and distinct numbers or words. It also shows what was left out or changed, why, and where
@@ -44,7 +44,7 @@ _SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(commands, "info", "show what a file or folder contains", _DESCRIPTION, _run)
-    parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")
+    parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, a folder of shards, or a manifest")
     parser.add_argument(
         "--batch-size",
         type=int,
@@ -80,15 +80,16 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
     """The figures that ``varlen info`` prints, as plain Python values; on request those of its pictures."""
     if batch_size < 1:
         raise value_error("batch_size", f"expected at least 1, got {batch_size}")
-    from varlen.data import Dataset
-    from varlen.io import open_shards
+    from varlen import data
     from varlen.io.dtypes import stand_in_name
+    from varlen.io.manifest_file import file_sets
 
-    source = open_shards(path)
-    schema = source.schema
-    sizes = {name: _key_bytes(source, name) for name in source.names} if source.decodes else {}
-    rest = Dataset(source)
-    own_levels = rest._levels(source.depth)
+    rest, sets = data.open(path), file_sets(path)
+    source = rest.source
+    fields: Any = source.fields
+    schema = {name: column for part in reversed(sets) for name, column in part.schema.items()}
+    sizes = {name: _key_bytes(part, name) for part in sets if part.decodes for name in part.names}
+    own_levels = rest._levels(rest.depth)
     counts = [len(rest), *(level.total for level in own_levels)]
     levels = []
     shuffle = np.random.default_rng(0).permutation
@@ -117,10 +118,10 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
         levels.append(level)
     return {
         "path": str(path),
-        "bytes": sum(Path(shard).stat().st_size for shard in source.paths),
-        "shards": len(source.paths),
+        "bytes": sum(Path(shard).stat().st_size for part in sets for shard in part.paths),
+        "shards": sum(len(part.paths) for part in sets),
         "rows": len(rest),
-        "deleted": len(source.deletions),
+        "deleted": len(source) - len(rest),
         "row_ids": source.row_ids,
         "keys": {
             name: {
@@ -137,7 +138,7 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
                 "note": schema[name].note,
                 **({"bytes": sizes[name][0], "plain_bytes": sizes[name][1]} if name in sizes else {}),
             }
-            for name, entry in source.fields.items()
+            for name, entry in fields.items()
         },
         "levels": levels,
     }

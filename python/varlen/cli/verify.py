@@ -15,8 +15,8 @@ __all__ = ["add_parser"]
 _DESCRIPTION = """\
 Compares every byte of files and folders of shards with the checksums that were stored when they
 were written: those of an index, of each header and of each array. Then it checks that bounds and
-ids of words fit. It prints each fault, with its file and its place, and ends with exit code 1 if
-there is one.
+ids of words fit. Of a manifest it checks all files of the last version. It prints each fault,
+with its file and its place, and ends with exit code 1 if there is one.
 
 `varlen convert --checksums`, and checksums=True in Python, store checksums. A file without them
 is a fault. The package xxhash computes them: pip install 'varlen[checksums]'.
@@ -30,7 +30,12 @@ new, changed or wrong.
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = add_command(commands, "verify", "compare all bytes with their checksums", _DESCRIPTION, _run)
-    parser.add_argument("paths", metavar="FILE|FOLDER", nargs="+", help="a .nrt file, or a folder of shards")
+    parser.add_argument(
+        "paths",
+        metavar="FILE|FOLDER",
+        nargs="+",
+        help="a .nrt file, a folder of shards, or a manifest",
+    )
     parser.add_argument("--json", action="store_true", help="print faults and sizes as JSON")
     parser.add_argument("--quiet", action="store_true", help="print faults only")
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that check files")
@@ -63,12 +68,13 @@ def _files(count: int) -> str:
 def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
     """The faults of a file or a folder, and its size."""
     from varlen import io
+    from varlen.io.manifest_file import file_sets
 
     start = time.perf_counter()
     faults = io.verify(path, **how)
     seconds = time.perf_counter() - start
-    shards = None if faults else io.open_shards(path)
-    files = [] if shards is None else [shards.file(i) for i in range(len(shards.paths))]
+    sets = [] if faults else file_sets(path)
+    files = [shards.file(i) for shards in sets for i in range(len(shards.paths))]
     return {
         "path": path,
         "files": len(files),

@@ -10,6 +10,9 @@ from varlen.io.errors import FileFormatError, format_error
 
 __all__: list[str] = []
 
+#: The format that a manifest says it has.
+MANIFEST = "varlen-set"
+
 _HEAD = 4096
 
 #: The format that a file of `varlen.save` says in its metadata.
@@ -71,6 +74,8 @@ def describe_bytes(head: bytes, name: str) -> str | None:
     if text is None:
         return None
     line = text.lstrip("\ufeff \t\r\n").partition("\n")[0]
+    if f'"{MANIFEST}"'.encode() in head:
+        return "is a manifest of a data set, no .nrt file; `varlen.open` opens it"
     if line.startswith(("{", "[")):
         return f"is JSON, no .nrt file; {_CONVERT}, where each line is an object"
     if line.startswith("<"):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from varlen.arguments import as_bool, as_few, as_path
 from varlen.io.building.engines import MOST_WORKERS, engine_of, run_tasks
 from varlen.io.checksums import library
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.file import File, open_file
+from varlen.io.manifest_file import is_manifest, manifest_parts, refuse_manifest_url
 from varlen.io.shard_index import Shard, find_shards
-from varlen.io.shard_set import Paths, open_shards
+from varlen.io.shard_set import Paths, ShardSet, open_shards
 from varlen.io.urls import is_url
 from varlen.io.verification import check_header, check_tensors, tensors_of
 
@@ -40,7 +41,8 @@ def verify(
     Parameters
     ----------
     path
-        A file, a list of files, a pattern, or a folder of shards, as `varlen.open` takes them.
+        A file, a list of files, a pattern, a folder of shards, or a manifest, as `varlen.open` takes them. Of
+        a manifest all files of its last version, which have to be those that it keeps.
     engine, workers
         What checks the files, one a task: "processes", "dask", a Client of Dask or "ray", and the number of
         processes, as in `varlen.io.build`. The result is the same.
@@ -84,9 +86,10 @@ def verify(
     library("verify")
     with engine_of(engine, [], count) as run:
         try:
-            shards = find_shards(path, verify=True, sizes=False)
+            groups, losses = _groups_of(path)
         except FileFormatError as error:
             return [error]
+        shards = [shard for group in groups for shard in group]
         lines = _read_notes(notes)
         states = [_note_of(shard) for shard in shards]
         tasks = [(_Check(i, shard), None) for i, shard in enumerate(shards) if states[i] not in lines]
@@ -103,15 +106,25 @@ def verify(
                     file.write(f"{note}\n")
 
         run_tasks(run, _check_file, tasks, "files" if show else None, take=take)
-    faults = [fault for number in sorted(results) for fault in results[number]]
+    faults = [*losses, *(fault for number in sorted(results) for fault in results[number])]
     if not faults:
         try:
-            agreement = open_shards(path)
-            for number in range(len(shards)):
-                agreement.file(number)
+            for group in groups:
+                agreement = ShardSet(group, True, None) if is_manifest(path) else open_shards(path)
+                for number in range(len(group)):
+                    agreement.file(number)
         except ValueError as error:
             faults.append(error)
     return faults
+
+
+def _groups_of(path: Paths) -> tuple[list[tuple[Shard, ...]], list[FileFormatError]]:
+    """Files that have the same keys, and the faults of those that a manifest lists."""
+    refuse_manifest_url(path)
+    if not is_manifest(path):
+        return [tuple(find_shards(path, verify=True, sizes=False))], []
+    parts = manifest_parts(cast("str", path))
+    return [part.shards for part in parts], [fault for part in parts for fault in part.faults]
 
 
 def _check_file(job: _Check, _: object) -> list[Exception] | OSError:

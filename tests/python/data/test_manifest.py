@@ -12,6 +12,7 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import io
+from varlen.cli import main
 
 BASE = {"id": [7, 3, 9, 5, 1], "code": [[1, 2], [], [3], [4, 5, 6], [7]]}
 SCORE = {"score": [[0.5, 1], [], [2], [3, 4, 5], [6]]}
@@ -268,3 +269,98 @@ def test_options_that_do_not_go_together(root):
     (root / "other.json").write_text("[1]")
     with pytest.raises(io.FileFormatError, match="not a manifest of a data set"):
         vl.open(root / "other.json", version=1)
+
+
+# The command line, and `verify`.
+
+
+@pytest.fixture
+def checked_root(tmp_path):
+    pytest.importorskip("xxhash")
+    folder(tmp_path / "base", BASE, checksums=True)
+    folder(tmp_path / "score", SCORE, 3, checksums=True)
+    folder(tmp_path / "age", AGE, 9, checksums=True)
+    ds = vl.open(tmp_path / "base").with_file(tmp_path / "score")
+    ds.join(vl.open(tmp_path / "age"), on="id").save_manifest(tmp_path / "set.json")
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    code = main(list(map(str, arguments)))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_info_shows_what_a_manifest_holds(checked_root, capsys):
+    path = checked_root / "set.json"
+    code, out, _ = run(capsys, "info", path, "--json")
+    facts = json.loads(out)
+    ds = vl.open(path)
+    files = [*checked_root.glob("*/*.nrt")]
+    assert code == 0
+    assert (facts["rows"], facts["shards"], facts["deleted"]) == (5, 6, 0)
+    assert facts["bytes"] == sum(file.stat().st_size for file in files)
+    assert {name: (key["dim"], key["rows"]) for name, key in facts["keys"].items()} == {
+        "id": (0, 5), "code": (1, 7), "score": (1, 7), "age": (0, 5)
+    }  # fmt: skip
+    assert facts["levels"][0]["longest"] == int(ds.lengths.max())
+    code, out, _ = run(capsys, "info", path)
+    assert code == 0
+    assert "5 rows" in out.splitlines()[0]
+    code, out, _ = run(capsys, "info", path, "--account")
+    assert code == 0
+    assert "left out: 1 value of age, by join" in out
+    assert run(capsys, "info", "--html", path, "-o", checked_root / "page.html")[0] == 0
+
+
+def test_verify_looks_at_all_files_of_a_manifest(checked_root, capsys):
+    path = checked_root / "set.json"
+    assert io.verify(path) == []
+    notes = checked_root / "notes.jsonl"
+    assert io.verify(path, resume=notes) == []
+    assert len(notes.read_text().splitlines()) == 6
+    code, out, _ = run(capsys, "verify", path)
+    assert code == 0
+    assert "6 files" in out
+    second = checked_root / "score" / "part-00001.nrt"
+    raw = bytearray(second.read_bytes())
+    raw[-1] ^= 1
+    second.write_bytes(raw)
+    [fault] = io.verify(path)
+    assert fault.file == str(second)
+    assert fault.key == "score"
+    code, out, _ = run(capsys, "verify", path)
+    assert code == 1
+    assert "part-00001.nrt: dim1/score: the checksum is" in out
+    second.write_bytes(raw + b"x")
+    (checked_root / "age" / "part-00000.nrt").unlink()
+    texts = sorted(str(fault) for fault in io.verify(path))
+    assert len(texts) == 2
+    assert "age/part-00000.nrt: No such file" in texts[0]
+    assert f"score/part-00001.nrt has {len(raw) + 1} bytes, but had {len(raw)}" in texts[1]
+    code, _, err = run(capsys, "info", path)
+    assert code == 1
+    assert "score/part-00001.nrt has" in err
+
+
+def test_what_takes_no_manifest_says_what_does(root, capsys):
+    keep(root)
+    path = root / "set.json"
+    code, _, err = run(capsys, "convert", path, root / "out.nrt")
+    assert code == 2
+    assert "set.json: is a manifest of a data set, no table; varlen.open(...).save(...) writes" in err
+    code, _, err = run(capsys, "compact", path)
+    assert code == 1
+    assert "is a manifest of a data set, no .nrt file; `varlen.open` opens it" in err
+    with pytest.raises(io.FileFormatError, match="is a manifest of a data set"):
+        io.open_shards(path)
+    for name in ("https://host/a/set.json", "s3://bucket/set.json?version=3"):
+        for door in (vl.open, io.verify):
+            with pytest.raises(ValueError, match=r"is the URL of a manifest, .* use with_file or join"):
+                door(name)
+    both = vl.open(root / "base").concat(vl.open(root / "base"))
+    with pytest.raises(ValueError, match=r"several data sets one after another .* opens the files"):
+        both.save_manifest(root / "two.json")
+    as_one = vl.open([*sorted(root.glob("base/*.nrt")), *sorted(root.glob("base/*.nrt"))])
+    assert as_one.save_manifest(root / "two.json") == 1
+    assert vl.open(root / "two.json")["id"].tolist() == BASE["id"] * 2

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from varlen.cli.errors import Misuse, one_line
 from varlen.errors import file_error
+from varlen.io.manifest_file import is_manifest
 
 __all__ = ["Input", "find_inputs", "first_lines", "is_meds", "open_bytes"]
 
@@ -126,6 +127,10 @@ def _inputs_of(name: str, separator: str | None) -> list[Input]:
     one = Input.from_path(path, separator)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
+    if is_manifest(path):
+        raise Misuse(
+            f"{path}: is a manifest of a data set, no table; varlen.open(...).save(...) writes its rows"
+        )
     return [one]
 
 

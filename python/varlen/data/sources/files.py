@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from varlen.arguments import as_bool, one_of
 from varlen.data.dataset import Dataset
-from varlen.data.manifest import has_name, is_manifest, open_manifest
+from varlen.data.manifest import open_manifest
 from varlen.errors import value_error
 from varlen.io import open_shards
+from varlen.io.manifest_file import has_name, is_manifest, refuse_manifest_url
 
 if TYPE_CHECKING:
     from varlen.io import Cache
@@ -103,6 +104,7 @@ def open(
         if on_bad_shard == "skip":
             raise value_error("on_bad_shard", "a manifest opens whole: its parts have the same rows")
         return Dataset(open_manifest(path, version, mmap=as_bool(mmap, "mmap"), keys=keys, verify=verify))
+    refuse_manifest_url(path)
     if version is not None:
         raise value_error("version", f"{path} is no manifest; only manifests have versions")
     shards = open_shards(

@@ -1,0 +1,204 @@
+"""Manifest files: a JSON file that lists the files of a data set, version after version."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any, NamedTuple, cast
+
+from varlen.arguments import as_int
+from varlen.errors import name_file, value_error
+from varlen.io.errors import FileFormatError, format_error
+from varlen.io.formats import MANIFEST
+from varlen.io.schema import load_json
+from varlen.io.shard_index import INDEX, Shard, as_deletions
+from varlen.io.shard_set import ShardSet, open_shards
+from varlen.io.urls import is_url
+
+__all__: list[str] = []
+
+MOST_BYTES = 100_000_000
+_BYTES_TO_LOOK_AT = 4096
+
+
+def is_manifest(path: object) -> bool:
+    """Whether a path is a file that says that it is a manifest.
+
+    >>> is_manifest("visits/index.json"), is_manifest("a.nrt")
+    (False, False)
+    """
+    if not has_name(path):
+        return False
+    try:
+        with open(cast("str", path), "rb") as file:
+            return f'"{MANIFEST}"'.encode() in file.read(_BYTES_TO_LOOK_AT)
+    except (OSError, ValueError):
+        return False  # whoever opens it says what is wrong
+
+
+def has_name(path: object) -> bool:
+    """Whether a path has the name of a manifest.
+
+    >>> has_name("set.json"), has_name("visits/index.json"), has_name("a.nrt")
+    (True, False, False)
+    """
+    if not isinstance(path, (str, os.PathLike)) or is_url(path):
+        return False
+    name = os.path.basename(os.fspath(path))
+    return isinstance(name, str) and name.endswith(".json") and name != INDEX
+
+
+def refuse_manifest_url(path: object) -> None:
+    """Refuse a URL that has the name of a manifest."""
+    if is_url(path):
+        name = str(path).partition("?")[0].rpartition("/")[2]
+        if name.endswith(".json") and name != INDEX:
+            reason = f"{path} is the URL of a manifest, and manifests are read from folders"
+            raise value_error("path", reason, "open the files by their URLs, and use with_file or join")
+
+
+def header_digest(path: str) -> str:
+    """A digest of a file's header: its keys, shapes, places and vocabularies."""
+    with open(path, "rb") as file:
+        first = file.read(8)
+        size = min(int.from_bytes(first, "little"), MOST_BYTES)
+        return hashlib.blake2b(first + file.read(size), digest_size=8).hexdigest()
+
+
+class ManifestPart(NamedTuple):
+    """Files that hold the same rows as the other parts, under keys of their own."""
+
+    keys: tuple[str, ...]
+    on: tuple[str, str] | None
+    shards: tuple[Shard, ...]
+    place: str
+    faults: list[FileFormatError]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys, and that of the ids by which rows are found."""
+        return tuple(dict.fromkeys([*self.keys, *(self.on or ())[1:]]))
+
+
+def manifest_parts(path: str | os.PathLike[str], version: int | None = None) -> list[ManifestPart]:
+    """The parts of a version, by default the last; files that are not what they were are its faults."""
+    name = os.path.abspath(os.fspath(path))
+    versions = read_manifest(name)["versions"]
+    number = len(versions) if version is None else as_int(version, "version", 1)
+    if number > len(versions):
+        raise value_error("version", f"expected 1 to {len(versions)}, got {number}", file=name, number=number)
+    parts = []
+    for part in versions[number - 1]["parts"]:
+        shards: list[Shard] = []
+        faults: list[FileFormatError] = []
+        for file in part["files"]:
+            try:
+                shards.append(_shard(name, f"version {number}", file))
+            except FileFormatError as error:
+                faults.append(error)
+        pair: Any = tuple(part["on"]) if "on" in part else None
+        place = f"version {number}"
+        parts.append(ManifestPart(tuple(part["keys"]), pair, tuple(shards), place, faults))
+    return parts
+
+
+def file_sets(path: Any) -> list[ShardSet]:
+    """The files of each part of a manifest; those of any other path are one set."""
+    if not is_manifest(path):
+        return [open_shards(path)]
+    parts = manifest_parts(path)
+    for part in parts:
+        if part.faults:
+            raise part.faults[0]
+    return [ShardSet(part.shards, True, part.names) for part in parts]
+
+
+def _shard(manifest: str, where: str, entry: dict[str, Any]) -> Shard:
+    """A file of a part, which is there and has the size and the header that it had."""
+    path = os.path.join(os.path.dirname(manifest), *entry["path"].split("/"))
+    try:
+        size = os.stat(path).st_size
+        digest = header_digest(path)
+    except OSError as error:
+        raise format_error(manifest, f"{entry['path']}: {error.strerror}", where) from None
+    if size != entry["size"]:
+        text = f"{entry['path']} has {size} bytes, but had {entry['size']}"
+        raise format_error(manifest, text, where, "it was changed after the version was kept")
+    if digest != entry["header"]:
+        text = f"{entry['path']} has another header"
+        raise format_error(manifest, text, where, "it was changed after the version was kept")
+    deletions: Any = as_deletions(entry.get("deleted"), entry["rows"])
+    return Shard(
+        path, entry["rows"], size, checksum=entry.get("checksum"), has_index=False, deletions=deletions
+    )
+
+
+def read_manifest(path: str) -> dict[str, Any]:
+    """A manifest, checked."""
+    with open(path, "rb") as file:
+        raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise format_error(path, f"larger than a manifest may be, {MOST_BYTES} bytes")
+    try:
+        table = load_json(raw, "")
+    except FileFormatError as error:
+        raise name_file(error, path, FileFormatError) from None
+    if not isinstance(table, dict) or table.get("format") != MANIFEST:
+        raise format_error(path, "not a manifest of a data set")
+    if table.get("version") != 1:
+        raise format_error(path, f"version {table.get('version')!r}; this varlen reads version 1")
+    versions = table.get("versions")
+    if not isinstance(versions, list) or not versions:
+        raise format_error(path, "has no list of versions")
+    for number, version in enumerate(versions, start=1):
+        fault = fault_of(version)
+        if fault:
+            raise format_error(path, fault, f"version {number}")
+    return table
+
+
+def fault_of(version: Any) -> str:
+    """What is wrong with a version; nothing if it is as it should be."""
+    if not isinstance(version, dict) or not _is_count(version.get("rows")):
+        return "has no number of rows"
+    parts = version.get("parts")
+    if not isinstance(parts, list) or not parts:
+        return "has no list of parts"
+    keys: set[str] = set()
+    for i, part in enumerate(parts):
+        if not isinstance(part, dict) or not _are_texts(part.get("keys")):
+            return f"part {i} has no list of keys"
+        twins = keys.intersection(part["keys"])
+        if twins or len(set(part["keys"])) < len(part["keys"]):
+            return f"part {i} has a key twice: {part['keys']}"
+        keys.update(part["keys"])
+        if "on" in part and (not _are_texts(part["on"]) or len(part["on"]) != 2):
+            return f"part {i} is joined on {part['on']!r}, expected two keys"
+        if not isinstance(part.get("files"), list) or not part["files"]:
+            return f"part {i} has no list of files"
+        for file in part["files"]:
+            if not isinstance(file, dict) or not isinstance(file.get("path"), str):
+                return f"a file of part {i} has no path"
+            steps = file["path"].split("/")
+            if any(step in ("", ".", "..") or "\0" in step or "\\" in step for step in steps):
+                return f"{file['path']!r} is not the path of a file below the manifest"
+            if not _is_count(file.get("rows")) or not _is_count(file.get("size")):
+                return f"{file['path']!r} has {file.get('rows')!r} rows and {file.get('size')!r} bytes"
+            marks = file.get("header"), file.get("checksum", "")
+            if not all(isinstance(mark, str) for mark in marks):
+                return f"{file['path']!r} has no digest of its header"
+            deletions = as_deletions(file.get("deleted"), file["rows"])
+            if isinstance(deletions, str):
+                return f"{file['path']!r}: {deletions}"
+        count = sum(file["rows"] - len(file.get("deleted") or ()) for file in part["files"])
+        if "on" not in part and count != version["rows"]:
+            return f"part {i} has {count} rows, the version {version['rows']}"
+    return ""
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
