@@ -41,8 +41,8 @@ class Batching(Rows):
     def __init__(self, source: Any) -> None:
         super().__init__(source)
         self._plans: dict[BatchOptions, BatchPlan] = {}
-        # Of the options that were used last: the plan of a join, and what makes the batch of each part.
-        self._last_join: tuple[BatchOptions, tuple[JoinPlan, list[Batching]] | None] | None = None
+        # Plans of joined rows, and what makes the batch of each part.
+        self._joins: dict[BatchOptions, tuple[JoinPlan, list[Batching]]] = {}
         self._look_again = -math.inf
 
     def _run(
@@ -183,12 +183,12 @@ class Batching(Rows):
 
     def _join_of(self, options: BatchOptions) -> tuple[JoinPlan, list[Batching]] | None:
         """The plan of batches that are put together of those of several sources, and these."""
-        last = self._last_join  # another thread may have other options
-        if last is None or last[0] is not options:
-            plan = plan_join(self._source, options)
-            join = None if plan is None else (plan, [Batching(part.source) for part in plan.parts])
-            last = self._last_join = options, join
-        return last[1]
+        join = self._joins.get(options)
+        if join is None and (plan := plan_join(self._source, options)) is not None:
+            while len(self._joins) > 7:
+                self._joins.pop(next(iter(self._joins)), None)
+            join = self._joins[options] = plan, [Batching(part.source) for part in plan.parts]
+        return join
 
     def _run_join(
         self,
