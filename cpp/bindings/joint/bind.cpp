@@ -111,7 +111,7 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
 }
 
 Joint make(const std::vector<std::string>& names, const std::vector<int>& dims, const py::sequence& values,
-           const py::sequence& levels, std::int64_t count, py::object meta) {
+           const py::sequence& levels, std::int64_t count, py::object meta, std::string file) {
   if (names.size() != dims.size() || names.size() != values.size()) {
     raise_value("names, dims and values", "expected as many of each, got " + std::to_string(names.size()) +
                                               ", " + std::to_string(dims.size()) + " and " +
@@ -119,6 +119,7 @@ Joint make(const std::vector<std::string>& names, const std::vector<int>& dims, 
   }
   auto data = std::make_shared<JointData>();
   data->meta = kept_by(std::move(meta));
+  data->file = std::move(file);
   for (const auto item : levels) {
     if (LevelRef::is_level(item.ptr())) {
       data->add_level(LevelRef::unwrap(item).model());
@@ -148,11 +149,11 @@ py::handle make_type(py::module_& m) {
       {nullptr, nullptr, 0, nullptr},
   };
   using py::arg;
-  return Object::make(m, "varlen._core.Joint",
-                      "Named columns that share their nesting from the top down, or a view.",
-                      py::cpp_function(&make, py::name("Joint"), arg("names"), arg("dims"), arg("values"),
-                                       arg("levels"), arg("count") = -1, arg("meta") = py::none()),
-                      {{Py_tp_methods, methods}, {Py_mp_length, reinterpret_cast<void*>(length)}});
+  return Object::make(
+      m, "varlen._core.Joint", "Named columns that share their nesting from the top down, or a view.",
+      py::cpp_function(&make, py::name("Joint"), arg("names"), arg("dims"), arg("values"), arg("levels"),
+                       arg("count") = -1, arg("meta") = py::none(), arg("file") = ""),
+      {{Py_tp_methods, methods}, {Py_mp_length, reinterpret_cast<void*>(length)}});
 }
 
 py::dict dense(const Joint& joint, std::string padding_side, std::string truncate, py::object fill,

@@ -205,7 +205,8 @@ void Batcher::raise(Status status, Place place, std::int32_t source, const std::
                 about(from, record_of(status, "'" + argument + "'")));
   }
   const std::string bounds = "dim" + std::to_string(place.level + from.joint.shift()) + "/bounds";
-  throw Error(fault_of(status.code), about(from, record_of(status, bounds)));
+  const Fault fault = from.is_file ? fault_of_file(status.code) : fault_of(status.code);
+  throw Error(fault, about(from, record_of(status, bounds)));
 }
 
 void Batcher::lengths(const std::int64_t* rows, std::int64_t n, std::int64_t* out) const {

@@ -19,6 +19,11 @@ Fault fault_of(Code code) noexcept {
   }
 }
 
+Fault fault_of_file(Code code) noexcept {
+  const Fault fault = fault_of(code);
+  return fault == Fault::value ? Fault::format : fault;
+}
+
 namespace {
 
 constexpr const char* kCodes[] = {"ok",

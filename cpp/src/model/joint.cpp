@@ -65,8 +65,11 @@ void JointData::add_column(std::string name, int dim, std::shared_ptr<const Valu
   columns.push_back({std::move(name), dim, std::move(values)});
 }
 
-void throw_if_level(Status status, int level) {
-  if (!status.ok()) throw_if(status, "dim" + std::to_string(level) + "/bounds");
+void throw_if_level(Status status, int level, const std::string& file) {
+  if (status.ok()) return;
+  Record record = record_of(status, "dim" + std::to_string(level) + "/bounds");
+  record.file = file;
+  throw Error(file.empty() ? fault_of(status.code) : fault_of_file(status.code), std::move(record));
 }
 
 Joint Joint::from_data(std::shared_ptr<const JointData> data) {
@@ -119,14 +122,15 @@ void Joint::check() const {
   if (data_->trust || depth() < 1) return;
   int level = 0;
   const Status status = joint_check(data_->nest(), shift_, ranges_.data(), level);
-  throw_if_level(status, level);
+  throw_if_level(status, level, data_->file);
 }
 
 void Joint::descend(int from, int to) {
   const Offsets* levels = data_->views.data();
   if (joint_descend({levels, data_->counts.data(), to}, from, ranges_.data()).ok()) return;
   for (int d = from; d < to; ++d)  // which level it was: the first that fails alone
-    throw_if_level(joint_descend({levels, data_->counts.data(), d + 1}, d, ranges_.data()), d + 1);
+    throw_if_level(joint_descend({levels, data_->counts.data(), d + 1}, d, ranges_.data()), d + 1,
+                   data_->file);
 }
 
 void Joint::drop(std::int64_t i, std::int64_t position) {
@@ -179,7 +183,7 @@ std::shared_ptr<const Values> Joint::values(std::size_t column) const {
 }
 
 void Joint::bounds(int d, std::int64_t* out) const {
-  throw_if_level(joint_ends(offsets(d), range(d - 1), range(d).begin, out), d + shift_);
+  throw_if_level(joint_ends(offsets(d), range(d - 1), range(d).begin, out), d + shift_, data_->file);
 }
 
 Level Joint::level(int d) const {
@@ -197,7 +201,7 @@ Level Joint::level(int d) const {
     if (status.ok() && own.total() != children) status = {Code::total_mismatch, -1, own.total()};
   }
   if (!status.ok()) check();  // its errors name the row in the bounds that were given
-  throw_if_level(status, d + shift_);
+  throw_if_level(status, d + shift_, data_->file);
   return Level::trust(std::move(memory));
 }
 

@@ -173,14 +173,15 @@ Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
     auto& below_ends = ends[parent + 1];
     throw_if_level(gather_descend(offsets(d), ranges[parent].data(), n, data_->counts[place(d)],
                                   children.data(), below_ends.data()),
-                   d + shift_);
+                   d + shift_, data_->file);
     Buffer level_offsets = fresh_offsets(n > 0 ? ends[parent].back() : 0);
     throw_if_level(gather_ends(offsets(d), ranges[parent].data(), children.data(), below_ends.data(), n,
                                level_offsets.as<std::int64_t>() + 1),
-                   d + shift_);
+                   d + shift_, data_->file);
     Level level = Level::trust(std::move(level_offsets));
     if (const std::int64_t want = n > 0 ? below_ends.back() : 0; level.total() != want) {
-      throw_if_level({Code::total_mismatch, -1, level.total()}, d + shift_);  // written to meanwhile
+      // written to meanwhile
+      throw_if_level({Code::total_mismatch, -1, level.total()}, d + shift_, data_->file);
     }
     data->add_level(std::move(level));
   }

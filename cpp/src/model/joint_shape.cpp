@@ -37,6 +37,7 @@ Joint Joint::select(const std::vector<std::string>& names) const {
   const auto levels = std::min(data_->levels.size(), static_cast<std::size_t>(std::max(deepest, shift_)));
   const auto n = static_cast<std::ptrdiff_t>(levels);
   data->trust = data_->trust;
+  data->file = data_->file;
   data->levels.assign(data_->levels.begin(), data_->levels.begin() + n);
   data->views.assign(data_->views.begin(), data_->views.begin() + n);
   data->counts.assign(data_->counts.begin(), data_->counts.begin() + n + 1);

@@ -25,7 +25,7 @@ from varlen.data.sources.memory import (
 from varlen.data.transport import raise_in_worker
 from varlen.errors import error_of, index_error, instance_error, type_error, value_error
 from varlen.io.dtypes import widen
-from varlen.io.errors import name_only_file
+from varlen.io.errors import FileFormatError, name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
@@ -476,6 +476,7 @@ def _lengths_of(source: Source, shard: int, dim: int) -> Ints:
     np.subtract(ends[1:], ends[:-1], out=lengths[1:])
     if len(lengths) and lengths.min() < 0:
         row = int(np.argmin(lengths))
-        fault = f"row {row} ends before the row in front of it"
-        raise value_error("", fault, file=source.paths[shard], row=row, context=f"dim{dim}/bounds")
+        fault, path = f"row {row} ends before the row in front of it", source.paths[shard]
+        kind = FileFormatError if path else ValueError
+        raise error_of(kind, "", fault, file=path, row=row, context=f"dim{dim}/bounds")
     return lengths

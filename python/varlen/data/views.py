@@ -554,7 +554,7 @@ class Views(Batching):
 
         def levels(shard: int) -> _core.Joint:
             ends = [source.ends(shard, d) for d in range(1, depth + 1)]
-            return _core.Joint([], [], [], ends, int(source.counts[shard]))
+            return _core.Joint([], [], [], ends, int(source.counts[shard]), None, source.paths[shard])
 
         parts = map_shards(source, levels)
         if not parts:

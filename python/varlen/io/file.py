@@ -704,7 +704,7 @@ class File:
         values = [self._values(name) for name in own_keys]
         levels = [self.level(d) for d in range(1, depth + 1)]
         metadata = joint_metadata({name: fields[name] for name in own_keys}, self.row_ids)
-        return _core.Joint(own_keys, dims, values, levels, self.count, metadata)
+        return _core.Joint(own_keys, dims, values, levels, self.count, metadata, self._path)
 
 
 _handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValueDictionary()

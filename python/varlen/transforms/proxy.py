@@ -41,7 +41,11 @@ DISPATCH: dict[str, Function] = {}
 
 
 class Detour(Exception):
-    """A function did what cannot run over all sequences at once."""
+    """A function did what cannot run over all sequences at once; `reason` says what."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Run:

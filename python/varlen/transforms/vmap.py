@@ -510,7 +510,7 @@ def _watch_of_torch() -> Any:
             except Exception as error:
                 self.has_failed = True
                 if self.run is not None and isinstance(error, Detour):
-                    self.run.reason = self.run.reason or str(error)
+                    self.run.reason = self.run.reason or error.reason
                 raise
 
     return Watch

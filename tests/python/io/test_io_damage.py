@@ -154,3 +154,30 @@ def test_names_in_metadata_and_indexes_are_there_once(tmp_path):
     index.write_text(index.read_text().replace('"keys": {', '"keys": {"x": {}, ', 1))
     with pytest.raises(io.FileFormatError, match=r"index.json: has the name 'x' twice"):
         varlen.open(tmp_path / "b")
+
+
+READS = {
+    "a key": lambda ds: ds["k"],
+    "rows": lambda ds: ds[0:2].to_list(),
+    "a row": lambda ds: ds[0],
+    "a batch": lambda ds: ds.batch([0]),
+    "lengths": lambda ds: ds.lengths,
+    "describe": lambda ds: ds.describe(),
+    "print": str,
+    "a view": lambda ds: ds.select([1, 0])[:].to_list(),
+    "a joint dict": lambda ds: varlen.JointNestedRaggedTensorDict(tensors_fp=ds.paths[0])["k"],
+    "a row of a joint dict": lambda ds: varlen.JointNestedRaggedTensorDict(tensors_fp=ds.paths[0])[0],
+    "dense": lambda ds: varlen.JointNestedRaggedTensorDict(tensors_fp=ds.paths[0]).to_dense(),
+    "load": lambda ds: varlen.load(ds.paths[0])["k"],
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_damaged_bounds_are_an_error_that_names_the_file(tmp_path, name):
+    path, bounds = tmp_path / "a.nrt", np.array([2, 4])
+    io.save(path, {"dim1/bounds": bounds, "dim1/k": np.arange(4)})
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace(bounds.tobytes(), np.array([-3, 4]).tobytes()))
+    with pytest.raises(io.FileFormatError, match=r"dim1/bounds: row [01] ends") as caught:
+        READS[name](varlen.open(path))
+    assert caught.value.file == str(path)

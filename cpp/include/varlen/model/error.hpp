@@ -64,6 +64,8 @@ class Error : public std::runtime_error {
 /// What a Status that is not ok says about the argument.
 [[nodiscard]] Record record_of(Status status, std::string_view argument);
 [[nodiscard]] Fault fault_of(Code code) noexcept;
+/// The same of what lies in a file, which is damaged where a value is wrong.
+[[nodiscard]] Fault fault_of_file(Code code) noexcept;
 
 /// Throws an Error for a Status that is not ok.
 void throw_if(Status status, std::string_view argument);

@@ -41,6 +41,7 @@ struct JointData {
   std::vector<std::int64_t> counts;  ///< rows of each dim, depth + 1 of them
   std::shared_ptr<const void> meta;  ///< what belongs to the names: carried along, not read
   bool trust = true;                 ///< every level is checked
+  std::string file;                  ///< which the levels are of, where they are not checked
 
   [[nodiscard]] int depth() const noexcept { return static_cast<int>(levels.size()); }
   [[nodiscard]] Nest nest() const noexcept { return {views.data(), counts.data(), depth()}; }
@@ -168,7 +169,7 @@ class Joint {
 /// behind in all of them come back as rows of it).
 [[nodiscard]] Joint joint_concat(const std::vector<const Joint*>& parts, bool stack);
 
-/// Throws for a Status about a level.
-void throw_if_level(Status status, int level);
+/// Throws for a Status about a level, which may be of a file.
+void throw_if_level(Status status, int level, const std::string& file = {});
 
 }  // namespace varlen
