@@ -8,6 +8,7 @@ import pytest
 from varlen import _core
 from varlen.data import Collate, Dataset, collate, pack
 from varlen.joint import JointNestedRaggedTensorDict as Joint
+from varlen.types import Ragged
 
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([]), np.array([4.0])]
 DENSE = np.array([[1.0, 2, 3], [0, 0, 0], [4, 0, 0]])
@@ -333,3 +334,56 @@ def test_a_key_that_is_called_as_a_mask_is_refused(keys):
         collate([{"in": sample}])
     assert Collate(masks=False)([sample]).keys() == sample.keys()
     assert Collate(layout="ragged", keys=["x"])([sample])["x"].tolist() == [1, 2]
+
+
+class OnlyStream:
+    """A library's object that shows itself to Arrow, and has nothing else."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.data.__arrow_c_stream__(requested_schema)
+
+
+def test_what_shows_itself_to_arrow_is_collated_by_rows():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"x": [[1, 2], [], [3]], "n": [4.5, 5.5, 6.5]})
+    expected = Collate()(table)
+    for same in (OnlyStream(table), table.to_batches()[0]):
+        assert_alike(Collate()(same), expected)
+    lists = table.column("x")
+    for same in (lists, lists.combine_chunks(), OnlyStream(lists)):
+        assert_alike(
+            dict(zip("xm", Collate()(same), strict=True)), {"x": expected["x"], "m": expected["x/mask"]}
+        )
+    with pytest.raises(ValueError, match=r"samples\[1\].*null"):
+        Collate()(OnlyStream(pa.chunked_array([[[1], [None]]])))
+
+
+def test_arrays_of_other_libraries_are_collated_by_rows():
+    expected = Collate()([[1, 2], [], [3]])
+    for name, make in (("polars", "Series"), ("awkward", "Array")):
+        module = pytest.importorskip(name)
+        given = getattr(module, make)([[1, 2], [], [3]])
+        assert_alike(dict(enumerate(Collate()(given))), dict(enumerate(expected)))
+
+
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_raggeds_in_samples_are_padded_as_lists_are(framework):
+    if framework == "torch":
+        pytest.importorskip("torch")
+    lists = [[[1, 2], [], [3]], [[]], [[4]]]
+    raggeds = [Ragged.from_list(rows, dtype="i8") for rows in lists]
+    collate_all = Collate(framework=framework)
+    assert_alike(*(dict(enumerate(collate_all(rows))) for rows in (raggeds, lists)))
+    assert_alike(*(collate_all([{"x": one} for one in rows]) for rows in (raggeds, lists)))
+    deep = [Ragged.from_list([rows, rows], dtype="i8") for rows in lists]
+    assert_alike(*(dict(enumerate(collate_all(rows))) for rows in (deep, [[rows, rows] for rows in lists])))
+
+
+def assert_alike(ours, expected):
+    assert ours.keys() == expected.keys()
+    for key in expected:
+        assert ours[key].dtype == expected[key].dtype
+        np.testing.assert_array_equal(np.asarray(ours[key]), np.asarray(expected[key]))

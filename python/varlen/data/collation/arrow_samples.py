@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.data.collation.mappings import is_frame
 from varlen.data.collation.nulls import rows_of_masked
 from varlen.errors import value_error
+from varlen.interop.arrow_parts import is_foreign
+from varlen.interop.awkward import as_arrow, is_awkward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +27,25 @@ __all__: list[str] = []
 def is_arrow(value: object) -> bool:
     """Whether a value is a pyarrow object, without importing pyarrow."""
     return type(value).__module__.startswith("pyarrow.")
+
+
+def as_arrow_samples(samples: Any) -> Any:
+    """Samples that another library holds and shows to Arrow, as a table or an array of pyarrow."""
+    if is_arrow(samples) or is_frame(samples) or not is_foreign(samples):
+        return samples
+    import pyarrow as pa
+
+    array = as_arrow(samples) if is_awkward(samples) else samples
+    try:
+        return pa.table(array)
+    except (TypeError, ValueError):  # no fields
+        return pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+
+
+def rows_of_arrow(samples: Any) -> list[Any]:
+    """The rows of a table, or the values of an array."""
+    has_fields = hasattr(samples, "schema") or hasattr(samples, "as_py")
+    return from_arrow_samples([samples]) if has_fields else _column(samples, "samples")
 
 
 def from_arrow_samples(samples: Sequence[object]) -> list[Any]:

@@ -12,7 +12,7 @@ from varlen import _core
 from varlen.arguments import as_list, one_of
 from varlen.backends.values import is_tensor, like
 from varlen.data.batch import Batch
-from varlen.data.collation.arrow_samples import from_arrow_samples, is_arrow
+from varlen.data.collation.arrow_samples import as_arrow_samples, from_arrow_samples, is_arrow, rows_of_arrow
 from varlen.data.collation.collator import collate_joints
 from varlen.data.collation.leaves import Flat, Leaves, holds_data, is_data, not_data
 from varlen.data.collation.mappings import (
@@ -50,6 +50,7 @@ from varlen.data.records import Records
 from varlen.data.transport import as_sent, offer, raise_in_worker
 from varlen.errors import name_item, type_error, value_error
 from varlen.io.mappings import columns_of_mappings
+from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -80,10 +81,11 @@ class Collate:
     arrays, tensors of one dimension    rows padded to (samples, longest, ...), and a bool mask, True where
     and more; lists of numbers          data is; or `layout="ragged"`: end to end, and int64 offsets, in a
                                         mapping also int32 `cu_seqlens` and `max_length`
-    lists of lists, of arrays           padded on every axis that is a list, and the mask of all
+    lists of lists, of arrays; Raggeds  padded on every axis that is a list, and the mask of all
     numbers, arrays of no dimension     stacked
     JointNestedRaggedTensorDict         as in `Dataset.batch`
-    tables and scalars of pyarrow       as their rows, each a mapping of arrays
+    tables and scalars of pyarrow       as their rows, each a mapping of arrays; so is what shows itself to
+                                        Arrow: relations of DuckDB, arrays of awkward, a Series of Polars
     one mapping of columns              as its rows: a slice of `datasets`, the output of a tokenizer, a frame
                                         of pandas or Polars
     strings, bytes, None, the rest      a list
@@ -235,6 +237,8 @@ class Collate:
         if isinstance(samples, Records) and (self._model is not None or not len(samples)):
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
+        if type(samples) is not list:
+            samples = as_arrow_samples(samples)
         items = rows_of_samples(samples)
         stands = stands_of(samples)
         if stands:  # for this batch alone
@@ -329,6 +333,7 @@ class Collate:
 
     def _without_nulls(self, name: str, key: object, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
         """Numbers with one in the place of each null, and where these are; anything else as it is."""
+        items = _without_raggeds(items)
         policy, dtypes = self._null_policy(key), self._values["dtype"]
         is_said = isinstance(dtypes, Mapping) and key in dtypes
         are_numbers = is_said or (key in self._stands and name == f"[{key!r}]")  # though there may be none
@@ -502,7 +507,7 @@ def _placed_batch(result: object) -> Any:
 def rows_of_samples(samples: Any) -> list[Any]:
     """The samples as a list, rows of Arrow's tables among them as dicts of arrays."""
     if is_arrow(samples):
-        items = from_arrow_samples([samples])
+        items = rows_of_arrow(samples)
     else:
         samples = frame_as_columns(samples)
         has_columns = isinstance(samples, Mapping) and view_of(samples) is None
@@ -514,6 +519,13 @@ def rows_of_samples(samples: Any) -> list[Any]:
     if not items:
         raise value_error("samples", "a batch needs at least one")
     return items
+
+
+def _without_raggeds(items: list[Any]) -> list[Any]:
+    """Raggeds as lists of their sequences."""
+    if Ragged not in set(map(type, items)):
+        return items
+    return [_without_raggeds(list(item)) if type(item) is Ragged else item for item in items]
 
 
 def _holds_arrow(sample: object) -> bool:
