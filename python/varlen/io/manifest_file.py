@@ -53,8 +53,9 @@ def refuse_manifest_url(path: object) -> None:
     if is_url(path):
         name = str(path).partition("?")[0].rpartition("/")[2]
         if name.endswith(".json") and name != INDEX:
-            reason = f"{path} is the URL of a manifest, and manifests are read from folders"
-            raise value_error("path", reason, "open the files by their URLs, and use with_file or join")
+            reason = "is JSON, no .nrt file, and manifests are read from folders, not by URLs"
+            advice = "open the files by their URLs, and use with_file or join"
+            raise format_error(str(path), reason, "", advice)
 
 
 def header_digest(path: str) -> str:

@@ -356,7 +356,7 @@ def test_what_takes_no_manifest_says_what_does(root, capsys):
         io.open_shards(path)
     for name in ("https://host/a/set.json", "s3://bucket/set.json?version=3"):
         for door in (vl.open, io.verify):
-            with pytest.raises(ValueError, match=r"is the URL of a manifest, .* use with_file or join"):
+            with pytest.raises(io.FileFormatError, match=r"manifests are .* use with_file or join"):
                 door(name)
     both = vl.open(root / "base").concat(vl.open(root / "base"))
     with pytest.raises(ValueError, match=r"several data sets one after another .* opens the files"):
