@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from varlen.cli.manual import add_command, check_positive
+from varlen.cli.manual import add_command, add_engine, check_positive
 
 __all__ = ["add_parser"]
 
@@ -26,8 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = add_command(commands, "compact", "take deleted rows out of a folder's files", _DESCRIPTION, _run)
     parser.add_argument("folder", metavar="FOLDER", help="a folder of shards with an index")
     parser.add_argument("--clean", action="store_true", help="delete the files that were replaced")
-    parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that write files")
-    parser.add_argument("--engine", choices=("processes", "dask", "ray"), help="what writes the files")
+    add_engine(parser, "processes that write files", "what writes the files")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
 

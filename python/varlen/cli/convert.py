@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
-from varlen.cli.manual import add_command, check_parent, check_positive
+from varlen.cli.manual import add_command, add_engine, check_parent, check_positive
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -155,8 +155,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="store integers in the narrowest dtype that holds them, floats as float32",
     )
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
-    add("--workers", metavar="N", type=int, help="processes that convert files, a shard for each")
-    add("--engine", choices=("processes", "dask", "ray"), help="what converts the files, a shard for each")
+    add_engine(
+        parser,
+        "processes that convert files, a shard for each",
+        "what converts the files, a shard for each",
+        default=None,
+    )
     add("--compress", action="store_true", help="store numbers in as few bits as they need")
     add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
     add("--checksums", action="store_true", help="store checksums, which `varlen verify` compares")

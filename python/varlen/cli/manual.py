@@ -59,6 +59,12 @@ def add_command(
     return parser
 
 
+def add_engine(parser: argparse.ArgumentParser, workers: str, engine: str, default: int | None = 1) -> None:
+    """Adds the options of what tasks run on, with the text of each."""
+    parser.add_argument("--workers", metavar="N", type=int, default=default, help=workers)
+    parser.add_argument("--engine", choices=("processes", "dask", "ray"), help=engine)
+
+
 def check_positive(arguments: argparse.Namespace, *names: str) -> None:
     """Checks the given options that count things."""
     for name in names:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from varlen.cli.errors import one_line
-from varlen.cli.manual import add_command, check_positive
+from varlen.cli.manual import add_command, add_engine, check_positive
 
 __all__ = ["add_parser"]
 
@@ -38,8 +38,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--json", action="store_true", help="print faults and sizes as JSON")
     parser.add_argument("--quiet", action="store_true", help="print faults only")
-    parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that check files")
-    parser.add_argument("--engine", choices=("processes", "dask", "ray"), help="what runs the checks")
+    add_engine(parser, "processes that check files", "what runs the checks")
     parser.add_argument("--resume", metavar="FILE", help="note files that are right, and skip those noted")
 
 

@@ -49,8 +49,9 @@ def read_written(fd: int) -> FileCounts:
     header = _core.Header(raw, os.fstat(fd).st_size - 8 - size)
     reader: Reader = _Ranges(fd, 8 + size)
     if has_bits(header.metadata):
-        table = BitTable(header, lambda begin, end: _Ranges(fd, 8 + size).read([begin], [end]))
-        header, reader = table.header, BitReader(table, "", fetch=reader)
+        ranges = reader
+        table = BitTable(header, lambda begin, end: ranges.read([begin], [end]))
+        header, reader = table.header, BitReader(table, "", fetch=ranges)
     depth, bounds, _, rows = header.layout()
     if depth == 0 and not header.columns():
         return FileCounts(max(rows[0], 0), {})

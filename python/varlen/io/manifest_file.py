@@ -44,18 +44,19 @@ def has_name(path: object) -> bool:
     """
     if not isinstance(path, (str, os.PathLike)) or is_url(path):
         return False
-    name = os.path.basename(os.fspath(path))
+    return _is_name(os.path.basename(os.fspath(path)))
+
+
+def _is_name(name: object) -> bool:
     return isinstance(name, str) and name.endswith(".json") and name != INDEX
 
 
 def refuse_manifest_url(path: object) -> None:
     """Refuse a URL that has the name of a manifest."""
-    if is_url(path):
-        name = str(path).partition("?")[0].rpartition("/")[2]
-        if name.endswith(".json") and name != INDEX:
-            reason = "is JSON, no .nrt file, and manifests are read from folders, not by URLs"
-            advice = "open the files by their URLs, and use with_file or join"
-            raise format_error(str(path), reason, "", advice)
+    if is_url(path) and _is_name(str(path).partition("?")[0].rpartition("/")[2]):
+        reason = "is JSON, no .nrt file, and manifests are read from folders, not by URLs"
+        advice = "open the files by their URLs, and use with_file or join"
+        raise format_error(str(path), reason, "", advice)
 
 
 def header_digest(path: str) -> str:
