@@ -300,9 +300,12 @@ def read_together(files: Sequence[RemoteFile], steps: Sequence[Steps[_T]]) -> li
             ranges_of, needs = needs, {}
             for number, (first, last) in ranges_of.items():
                 advance(number, readers[number].join(first, last, plans[number], pieces[number]))
+    except OSError:
+        readers.clear()  # the store itself looked at the file
+        raise
     finally:
         _close_all(list(readers.values()))
-    return [results[number] for number in range(len(files))]
+    return [results[number] for number in range(len(steps))]
 
 
 def _stored_steps(file: RemoteFile, steps: Steps[_T]) -> Steps[_T]:

@@ -85,6 +85,12 @@ def find_shards(
     return (Shard(name),)
 
 
+def refuse_options(path: object, shards: Sequence[Shard], options: Mapping[str, Any] | None) -> None:
+    """Refuse options of a file system where no file is behind a URL."""
+    if options is not None and not any(is_url(shard.path) for shard in shards):
+        raise value_error("storage_options", f"{path} is no URL; only file systems behind URLs have options")
+
+
 def _find_remote(url: str, options: Mapping[str, Any] | None, verify: bool) -> tuple[Shard, ...]:
     path = url.partition("?")[0]
     if os.path.splitext(path)[1] in (".nrt", ".safetensors") and not is_pattern(url):

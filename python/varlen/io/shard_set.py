@@ -38,7 +38,7 @@ from varlen.io.layout import Identity
 from varlen.io.ranges import as_window, read_rows, steps_of_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
-from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account
+from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account, refuse_options
 from varlen.io.urls import is_url
 from varlen.io.verification import check_header, check_tensors, levels_of, tensors_of
 from varlen.io.waits import map_items
@@ -150,8 +150,7 @@ def open_shards(
     shards = find_shards(path, options, verify=verify != "never", sizes=on_bad_shard == "error")
     origin = _absolute(path), on_bad_shard
     far = [is_url(shard.path) for shard in shards]
-    if options is not None and not any(far):
-        raise value_error("storage_options", f"{path} is no URL; only file systems behind URLs have options")
+    refuse_options(path, shards, options)
     if cache is not None and not any(far):
         raise value_error("cache", f"{path} is no URL; only files behind URLs are copied")
     if folder is None and any(far):

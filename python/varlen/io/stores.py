@@ -6,8 +6,9 @@ once. HTTP tells it with each range. fsspec does not, so `check` looks at the fi
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from varlen.io.urls import Place, State, is_http, is_pattern, stale
@@ -62,6 +63,8 @@ _PAGE = 1000  # files that one request of a listing brings, in S3, Google's and 
 # What changes with a file. Not the time of a look at it.
 _MARKS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
 
+_NOT_STALE = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)  # whatever the file is now
+
 _folder_sizes: dict[str, int] = {}  # files in the folders that were listed
 _listing_states: dict[tuple[str, State], State] = {}  # what a listing says of a file in a state
 
@@ -100,10 +103,8 @@ class FsspecStore:
         """The state of the file now."""
         path = self._path(url)
         self._fs.invalidate_cache(path)
-        try:
+        with _naming(url, "asked for its size and tag"):
             info = self._fs.info(path)
-        except FileNotFoundError:
-            raise FileNotFoundError(2, "No such file", url) from None
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a folder", url)
         return _state_of(info)
@@ -119,13 +120,11 @@ class FsspecStore:
         begins, ends = [place.begin for place in places], [place.end for place in places]
         bodies = self._fs.cat_ranges(paths, begins, ends, on_error="return")
         for (url, state, begin, end), body in zip(places, bodies, strict=True):
-            if isinstance(body, Exception) or len(body) != end - begin:
+            error = body if isinstance(body, Exception) else None
+            if not isinstance(error, _NOT_STALE) and (error is not None or len(body) != end - begin):
                 self.check({url: state})  # a read may fail because the file changed
-            if isinstance(body, FileNotFoundError):
-                raise FileNotFoundError(2, "No such file", url) from body
-            if isinstance(body, Exception):
-                kind = type(body) if isinstance(body, (PermissionError, ConnectionError)) else OSError
-                raise kind(f"{url}: asked for bytes {begin} to {end - 1}: {body}") from body
+            if error is not None:
+                raise _name_url(error, url, f"asked for bytes {begin} to {end - 1}") from error
             if len(body) != end - begin:
                 raise OSError(f"{url}: asked for bytes {begin} to {end - 1}, got {len(body)} bytes")
         return list(bodies)
@@ -152,7 +151,8 @@ class FsspecStore:
         if count < 2 + _folder_sizes.get(folder, 0) // _PAGE or not folder:
             return {}
         self._fs.invalidate_cache(folder)
-        entries = self._fs.ls(folder, detail=True)
+        with _naming(self._fs.unstrip_protocol(folder), "asked for its files"):
+            entries = self._fs.ls(folder, detail=True)
         _folder_sizes[folder] = len(entries)
         return {entry["name"]: _state_of(entry) for entry in entries if entry.get("size") is not None}
 
@@ -160,7 +160,8 @@ class FsspecStore:
         """The whole file, cut off at `limit` bytes."""
         state = self.state(url)
         size = min(limit, state.size)
-        body = bytes(self._fs.cat_file(self._path(url), start=0, end=size))
+        with _naming(url, f"asked for {size} bytes"):
+            body = bytes(self._fs.cat_file(self._path(url), start=0, end=size))
         if len(body) != size:
             raise OSError(f"{url}: asked for {size} bytes, got {len(body)}")
         return body
@@ -168,18 +169,36 @@ class FsspecStore:
     def files(self, url: str) -> list[str] | None:
         """The `.nrt` files of a folder or of a pattern, sorted; None for the URL of one file."""
         path = self._path(url)
-        if is_pattern(url) and not self._fs.exists(path):
-            names = self._fs.glob(path)
-        elif self._fs.isdir(path):
-            names = [name for name in self._fs.ls(path, detail=False) if name.endswith(".nrt")]
-        else:
-            return None
+        with _naming(url, "asked for its files"):
+            if is_pattern(url) and not self._fs.exists(path):
+                names = self._fs.glob(path)
+            elif self._fs.isdir(path):
+                names = [name for name in self._fs.ls(path, detail=False) if name.endswith(".nrt")]
+            else:
+                return None
         if not names:
             raise FileNotFoundError(f"no .nrt file at {url}")
         return [self._fs.unstrip_protocol(name) for name in sorted(names)]
 
     def _path(self, url: str) -> str:
         return str(self._fs._strip_protocol(url))
+
+
+@contextlib.contextmanager
+def _naming(url: str, what: str) -> Iterator[None]:
+    """Errors of a file system name the file and what was asked for."""
+    try:
+        yield
+    except Exception as error:
+        raise _name_url(error, url, what) from error
+
+
+def _name_url(error: Exception, url: str, what: str) -> OSError:
+    """The error that names the file."""
+    if isinstance(error, FileNotFoundError):
+        return FileNotFoundError(2, "No such file", url)
+    kind = next((kind for kind in _NOT_STALE if isinstance(error, kind)), OSError)
+    return kind(f"{url}: {what}: {error}")
 
 
 def _state_of(info: Mapping[str, Any]) -> State:

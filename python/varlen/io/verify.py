@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from varlen.arguments import as_bool, as_few, as_path
+from varlen.arguments import as_bool, as_few, as_mapping, as_path
 from varlen.io.building.engines import MOST_WORKERS, engine_of, run_tasks
 from varlen.io.checksums import library
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.file import File, open_file
 from varlen.io.manifest_file import is_manifest, manifest_parts, refuse_manifest_url
-from varlen.io.shard_index import Shard, find_shards
+from varlen.io.shard_index import Shard, find_shards, refuse_options
 from varlen.io.shard_set import Paths, ShardSet, open_shards
 from varlen.io.urls import is_url
 from varlen.io.verification import check_header, check_tensors, tensors_of
@@ -22,10 +22,11 @@ __all__ = ["verify"]
 
 
 class _Check(NamedTuple):
-    """A task: the number of a shard, and where it is."""
+    """A task: the number of a shard, where it is, and the options of its file system."""
 
     number: int
     shard: Shard
+    options: Mapping[str, Any] | None = None
 
 
 def verify(
@@ -35,6 +36,7 @@ def verify(
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> list[Exception]:
     """Compare every byte of a data set with its checksums, and check all bounds and ids of words.
 
@@ -52,6 +54,8 @@ def verify(
         wrong.
     progress
         Show a progress bar.
+    storage_options
+        The options of the file system of the URLs, as in `varlen.open`.
 
     Returns
     -------
@@ -83,16 +87,22 @@ def verify(
     """
     count, show = as_few(workers, "workers", MOST_WORKERS, 1), as_bool(progress, "progress")
     notes = None if resume is None else as_path(resume, "resume", "a file")
+    options = None if storage_options is None else as_mapping(storage_options, "storage_options", "options")
     library("verify")
     with engine_of(engine, [], count) as run:
         try:
-            groups, losses = _groups_of(path)
+            groups, losses = _groups_of(path, options)
         except FileFormatError as error:
             return [error]
         shards = [shard for group in groups for shard in group]
         lines = _read_notes(notes)
         states = [_note_of(shard) for shard in shards]
-        tasks = [(_Check(i, shard), None) for i, shard in enumerate(shards) if states[i] not in lines]
+        refuse_options(path, shards, options)
+        tasks = [
+            (_Check(i, shard, options if is_url(shard.path) else None), None)
+            for i, shard in enumerate(shards)
+            if states[i] not in lines
+        ]
         results: dict[int, list[Exception]] = {}
 
         def take(number: int, result: list[Exception] | OSError) -> None:
@@ -110,7 +120,11 @@ def verify(
     if not faults:
         try:
             for group in groups:
-                agreement = ShardSet(group, True, None) if is_manifest(path) else open_shards(path)
+                agreement = (
+                    ShardSet(group, True, None)
+                    if is_manifest(path)
+                    else open_shards(path, storage_options=options)
+                )
                 for number in range(len(group)):
                     agreement.file(number)
         except ValueError as error:
@@ -118,11 +132,13 @@ def verify(
     return faults
 
 
-def _groups_of(path: Paths) -> tuple[list[tuple[Shard, ...]], list[FileFormatError]]:
+def _groups_of(
+    path: Paths, options: Mapping[str, Any] | None
+) -> tuple[list[tuple[Shard, ...]], list[FileFormatError]]:
     """Files that have the same keys, and the faults of those that a manifest lists."""
     refuse_manifest_url(path)
     if not is_manifest(path):
-        return [tuple(find_shards(path, verify=True, sizes=False))], []
+        return [tuple(find_shards(path, options, verify=True, sizes=False))], []
     parts = manifest_parts(cast("str", path))
     return [part.shards for part in parts], [fault for part in parts for fault in part.faults]
 
@@ -131,10 +147,10 @@ def _check_file(job: _Check, _: object) -> list[Exception] | OSError:
     """The faults of one file; an error of the system, which is nobody's fault, as it is."""
     faults: list[Exception]
     try:
-        faults = [*faults_of(job.shard)]
+        faults = [*faults_of(job.shard, job.options)]
         if not faults:
             try:
-                open_shards(job.shard.path).validate()
+                open_shards(job.shard.path, storage_options=job.options).validate()
             except ValueError as error:
                 faults.append(error)
     except OSError as error:
@@ -161,12 +177,12 @@ def _read_notes(path: str | None) -> set[str | None]:
         return set()
 
 
-def faults_of(shard: Shard) -> Iterator[FileFormatError]:
+def faults_of(shard: Shard, options: Mapping[str, Any] | None = None) -> Iterator[FileFormatError]:
     """The faults of one file: of its size, its header and its tensors."""
     try:
         if shard.is_listed and not is_url(shard.path):
             _check_size(shard)
-        file = _open(shard.path)
+        file = _open(shard.path, options)
         check_header(file, shard)
     except FileFormatError as error:
         yield error
@@ -188,9 +204,9 @@ def _check_size(shard: Shard) -> None:
         raise format_error(shard.path, f"has {size} bytes, its index says {shard.size}")
 
 
-def _open(path: str) -> File:
+def _open(path: str, options: Mapping[str, Any] | None) -> File:
     if not is_url(path):
         return open_file(path)
     from varlen.io.remote import RemoteFile
 
-    return RemoteFile(path)
+    return RemoteFile(path, options=options)

@@ -218,7 +218,7 @@ class FileServer:
         match = re.fullmatch(r"bytes=(\d+)-(\d+)", handler.headers.get("Range", ""))
         byte_range = None if match is None else (int(match[1]), int(match[2]))
         headers = dict(handler.headers.items())
-        answer: Answer | None = self._plain(name, byte_range, headers)
+        answer: Answer | None = self._plain(handler.path, byte_range, headers, handler.command)
         request = Request(name, byte_range, begin, time.monotonic(), connection, headers)
         with self._lock:
             self._queue_length -= 1
@@ -239,8 +239,11 @@ class FileServer:
         if answer.cut is not None:
             handler.close_connection = True
 
-    def _plain(self, name: str, byte_range: tuple[int, int] | None, headers: Mapping[str, str]) -> Answer:
-        file = self._read(name)
+    def _plain(
+        self, target: str, byte_range: tuple[int, int] | None, headers: Mapping[str, str], command: str
+    ) -> Answer:
+        """The answer without a fault, to a path with its query."""
+        file = self._read(target.partition("?")[0].lstrip("/"))
         if file is None:
             return Answer(404)
         body, tag = file

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import varlen
 import varlen.io
+from remote_shards import write_shards
 from varlen.io import http_store
 from varlen.testing.server import Answer, FileServer
 
@@ -20,18 +21,8 @@ pytest.importorskip("urllib3")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Six shards of 50 rows, whose keys lie too far apart for one request."""
     path = tmp_path_factory.mktemp("data") / "shards"
-    lengths = np.random.default_rng(0).integers(100, 300, 300)
-    inner = np.random.default_rng(1).integers(0, 3, lengths.sum())
-    rows = {
-        "dim1/bounds": np.cumsum(lengths),
-        "dim2/bounds": np.cumsum(inner),
-        "dim1/x": np.arange(lengths.sum(), dtype=np.float64),
-        "dim2/y": np.arange(inner.sum(), dtype=np.int64),
-    }
-    with varlen.io.ShardWriter(path, 50) as writer:
-        writer.append(rows)
+    write_shards(path)
     return path
 
 

@@ -1,9 +1,7 @@
 """Options of file systems behind URLs: headers of HTTP, and what fsspec takes."""
 
-import os
 import pickle
 
-import numpy as np
 import pytest
 import varlen
 import varlen.io
@@ -62,58 +60,3 @@ def test_fsspec_takes_its_options(folder):
     assert len(pickle.loads(pickle.dumps(dataset)).batch([0, 19])["x"]) == 2
     assert set(seen) == {"secret"}
     Locked.clear_instance_cache()
-
-
-def run_s3(command, port):
-    import subprocess
-
-    return subprocess.Popen([command, "-H", "127.0.0.1", "-p", str(port)], stdout=-3, stderr=-3)
-
-
-def test_s3_of_motos_server_gives_the_rows_of_the_folder(folder, tmp_path):
-    """Rows, the requests of a batch, a file that changes, and a wrong key, against an S3 server."""
-    import shutil
-    import socket
-    import time
-
-    pytest.importorskip("s3fs", reason="needs s3fs, which is installed beside moto[server]")
-    command = shutil.which("moto_server")
-    if command is None:
-        pytest.skip("needs moto_server: pip install 'moto[server]' s3fs")
-    import fsspec
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = run_s3(command, port)
-    how = {
-        "key": "a",
-        "secret": "b",
-        "client_kwargs": {"region_name": "us-east-1"},
-        "endpoint_url": f"http://127.0.0.1:{port}",
-    }
-    try:
-        system = fsspec.filesystem("s3", **how)
-        for _ in range(100):
-            try:
-                system.call_s3("create_bucket", Bucket="data")
-                break
-            except Exception:
-                time.sleep(0.2)
-        for name in os.listdir(folder):
-            system.pipe(f"data/shards/{name}", (folder / name).read_bytes())
-        dataset, local = varlen.open("s3://data/shards", storage_options=how), varlen.open(folder)
-        cache = varlen.io.Cache(tmp_path / "cache", max_bytes=2**22)
-        parts = varlen.open("s3://data/shards/*.nrt", storage_options=how, cache=cache)
-        for rows in ([0, 19, 5], [11], range(20)):
-            for remote in (dataset, parts):
-                np.testing.assert_array_equal(remote.batch(rows)["x"], local.batch(rows)["x"])
-        first = (folder / "part-00000.nrt").read_bytes()
-        system.pipe("data/shards/part-00000.nrt", first[::-1])
-        with pytest.raises(varlen.io.StaleFileError, match=r"part-00000\.nrt: was changed"):
-            dataset.batch([5, 19])
-        with pytest.raises(FileNotFoundError):
-            varlen.open("s3://data/none.nrt", storage_options=how)
-    finally:
-        server.terminate()
-        server.wait()

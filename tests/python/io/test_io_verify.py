@@ -54,7 +54,7 @@ def test_every_engine_finds_the_same_faults(folder, engine):
 def test_a_run_that_was_stopped_goes_on(folder, tmp_path, monkeypatch):
     notes, seen = tmp_path / "verify.jsonl", []
 
-    def faults_of(shard, own=module.faults_of):
+    def faults_of(shard, options, own=module.faults_of):
         seen.append(os.path.basename(shard.path))
         if len(seen) == 3:
             raise KeyboardInterrupt
