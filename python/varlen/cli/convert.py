@@ -6,18 +6,19 @@ import argparse
 import contextlib
 import itertools
 import json
-import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from varlen.cli.conversion.folders import new_folder, replace_folder
 from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, add_engine, check_parent, check_positive
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
+    from varlen.cli.conversion.plan import ConversionPlan, StaticSource
     from varlen.io import Account, ShardSet
 
 __all__ = ["add_parser", "add_reading", "run"]
@@ -91,9 +92,12 @@ it, and `varlen info --account OUT` shows all of it. If a row or a value is lost
 fails, and OUT stays as it was.
 
 --workers N converts files in N processes, and --engine on Dask or Ray: OUT is a folder with a
-shard for each file, and the same on every engine. It needs --schema, so that all files are read
-alike, and takes no option that looks at more than one file, such as --group-by. A run that was
-stopped goes on where it was; files that are converted already are not read again.
+shard for each file, or with --rows-per-shard the folder that one process writes. It is the same
+on every engine. Files that share a group are one shard, which one process makes; so are all
+files if --sort-by orders the records. Without --schema one process reads all files first, for
+their types and words; with it, no file is read twice for others. A run that was stopped goes on
+where it was; files that are converted already are not read again. Folders of MEDS and of .nrt
+files take --workers and --engine, too.
 
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value; tokenization/schemas/SHARD.parquet with static codes
@@ -253,7 +257,7 @@ def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
         if target.exists() and path.exists() and target.samefile(path):
             raise Misuse(f"{target}: IN and OUT are the same file")
     check_parent(target, target)
-    if arguments.append or _is_parallel(arguments):
+    if arguments.append or (_is_parallel(arguments) and not (arguments.force or arguments.rows_per_shard)):
         return
     if target.exists() and not arguments.force:
         advice = "; `varlen append` adds to it" if target.is_dir() else ""
@@ -265,7 +269,7 @@ def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    return path.name == "index.json" or (path.name.startswith("part-") and path.suffix == ".nrt")
+    return path.name == "index.json" or path.name.startswith(("part-", ".part-"))
 
 
 def _names(arguments: argparse.Namespace, option: str) -> list[str] | None:
@@ -340,7 +344,8 @@ def _rewrite(arguments: argparse.Namespace) -> int:
     source, target = Path(arguments.sources[0]), arguments.target
     if len(arguments.sources) > 1:
         raise Misuse(f"{source}: is a data set, which is converted alone")
-    _refuse_flags(arguments, {"compress", "checksums"}, source, "a data set")
+    _refuse_flags(arguments, {"compress", "checksums", "workers", "engine"}, source, "a data set")
+    check_positive(arguments, "workers")
     if target.exists() and source.exists() and target.samefile(source):
         raise Misuse(f"{target}: IN and OUT are the same file")
     check_parent(target, target)
@@ -352,7 +357,8 @@ def _rewrite(arguments: argparse.Namespace) -> int:
     from varlen.io.shard_index import find_shards
 
     source_bytes = sum(Path(shard.path).stat().st_size for shard in find_shards(source))
-    paths = rewrite(str(source), str(target), compress=arguments.compress, checksums=arguments.checksums)
+    how = {name: getattr(arguments, name) for name in ("compress", "checksums", "engine")}
+    paths = rewrite(str(source), str(target), workers=arguments.workers or 1, **how)
     size = sum(Path(path).stat().st_size for path in paths)
     if arguments.json:
         print(json.dumps({"bytes": size, "source_bytes": source_bytes, "files": len(paths)}, indent=2))
@@ -362,7 +368,9 @@ def _rewrite(arguments: argparse.Namespace) -> int:
 
 
 def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
-    _refuse_flags(arguments, {"drop_unsplit", "checksums"}, folder, "a folder of MEDS")
+    plain = {"drop_unsplit", "checksums", "workers", "engine"}
+    _refuse_flags(arguments, plain, folder, "a folder of MEDS")
+    check_positive(arguments, "workers")
     from varlen.cli.conversion.meds_folder import convert_meds
 
     convert_meds(
@@ -373,6 +381,8 @@ def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
         drop_unsplit=arguments.drop_unsplit,
         as_json=arguments.json,
         checksums=arguments.checksums,
+        engine=arguments.engine,
+        workers=arguments.workers or 1,
     )
     return 0
 
@@ -403,54 +413,22 @@ def run(arguments: argparse.Namespace) -> int:
     if any(_has_rows(source) for source in sources):
         return _rewrite(arguments) if folder is None else _append_rows(arguments, folder)
     inputs = _check(arguments)
-    if _is_parallel(arguments):
-        return _run_parallel(arguments, inputs)
     import time
 
     from varlen import io
-    from varlen.cli.conversion.intent import NULL, infer_schema, schema_of
-    from varlen.cli.conversion.plan import ConversionPlan, cast, learn_dtypes
-    from varlen.cli.conversion.words import Vocabularies, read_vocabularies
+    from varlen.cli.conversion.intent import infer_schema, schema_of
+    from varlen.cli.conversion.plan import cast, learn_dtypes
     from varlen.cli.conversion.wrong import naming_file
     from varlen.cli.info import as_bytes
     from varlen.errors import file_error
 
-    types = _types(arguments)
-    schema = None if arguments.schema is None else io.read_schema(arguments.schema)
-    has_padding = not arguments.no_padding_id
-    if folder is not None:
-        schema, has_padding = folder.schema, _has_padding(folder)
-    overlap = [name for name in types if schema is not None and name in schema]
-    if overlap:
-        raise Misuse(f"--types: {overlap[0]!r} is in --schema already")
-    is_inferring = arguments.infer_schema is not None
-    words = Vocabularies(
-        _names(arguments, "reserve") or (),
-        arguments.unknown,
-        read_vocabularies(arguments.vocabulary),
-        NULL if is_inferring else arguments.null_word,
-        padding=has_padding,
-        row_ids=arguments.row_ids,
-    )
     start = time.perf_counter()
-    with (
-        ConversionPlan(
-            inputs,
-            rows=arguments.batch_rows,
-            columns=_names(arguments, "columns"),
-            groups=tuple(arguments.group_by),
-            constants=tuple(_names(arguments, "constant") or ()),
-            regroup=arguments.regroup,
-            sort_by=tuple(_names(arguments, "sort_by") or ()),
-            nulls=("nan", None) if is_inferring else (arguments.nulls, _fill(arguments.fill)),
-            types=types,
-            schema=schema,
-            words=words,
-            folder=arguments.target.resolve().parent,
-            quiet=arguments.quiet,
-        ) as plan,
-    ):
-        plan.static_tables = _static_tables(arguments, plan)
+    is_inferring = arguments.infer_schema is not None
+    with _plan(arguments, inputs, folder) as plan:
+        static = _static_source(arguments)
+        if _is_parallel(arguments):
+            return _run_parallel(arguments, plan, static)
+        static.open(plan)
         if plan.lines or arguments.narrow or is_inferring or arguments.nulls == "nan" or plan.needs_pass():
             learn_dtypes(plan, narrow=arguments.narrow)
         if is_inferring:
@@ -458,15 +436,10 @@ def run(arguments: argparse.Namespace) -> int:
                 raise file_error(inputs[0].path, "has no rows, so the types of its columns are unknown")
             infer_schema(plan).write(arguments.infer_schema)
             return 0
+        words, account = plan.words, io.Account()
         user_types = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
         dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in user_types}
-        options: dict[str, Any] = {
-            "vocabularies": {name: words.words_of(name) for name in words.keys},
-            "row_ids": arguments.row_ids,
-            "account": (account := io.Account()),
-            "checksums": arguments.checksums,
-            "compress": arguments.compress,
-        }
+        options = _options(arguments, {name: words.words_of(name) for name in words.keys}, account)
         records = 0
         wrong = (ValueError, TypeError, OverflowError)
         # Errors at the end are the input's fault too, except those of the system.
@@ -506,16 +479,63 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _static_tables(arguments: argparse.Namespace, plan: Any) -> list[Any]:
-    if not arguments.static:
-        return []
-    from varlen.cli.conversion.static import StaticTable
+def _plan(arguments: argparse.Namespace, inputs: list[Input], folder: ShardSet | None) -> ConversionPlan:
+    """The inputs and the options for reading them."""
+    from varlen import io
+    from varlen.cli.conversion.intent import NULL
+    from varlen.cli.conversion.plan import ConversionPlan
+    from varlen.cli.conversion.words import Vocabularies, read_vocabularies
+
+    types = _types(arguments)
+    schema = None if arguments.schema is None else io.read_schema(arguments.schema)
+    has_padding = not arguments.no_padding_id
+    if folder is not None:
+        schema, has_padding = folder.schema, _has_padding(folder)
+    overlap = [name for name in types if schema is not None and name in schema]
+    if overlap:
+        raise Misuse(f"--types: {overlap[0]!r} is in --schema already")
+    is_inferring = arguments.infer_schema is not None
+    words = Vocabularies(
+        _names(arguments, "reserve") or (),
+        arguments.unknown,
+        read_vocabularies(arguments.vocabulary),
+        NULL if is_inferring else arguments.null_word,
+        padding=has_padding,
+        row_ids=arguments.row_ids,
+    )
+    return ConversionPlan(
+        inputs,
+        rows=arguments.batch_rows,
+        columns=_names(arguments, "columns"),
+        groups=tuple(arguments.group_by),
+        constants=tuple(_names(arguments, "constant") or ()),
+        regroup=arguments.regroup,
+        sort_by=tuple(_names(arguments, "sort_by") or ()),
+        nulls=("nan", None) if is_inferring else (arguments.nulls, _fill(arguments.fill)),
+        types=types,
+        schema=schema,
+        words=words,
+        folder=arguments.target.resolve().parent,
+        quiet=arguments.quiet,
+    )
+
+
+def _options(arguments: argparse.Namespace, words: Mapping[str, Any], account: Account) -> dict[str, Any]:
+    """The options of the writer of OUT."""
+    return {
+        "vocabularies": words,
+        "row_ids": arguments.row_ids,
+        "account": account,
+        "checksums": arguments.checksums,
+        "compress": arguments.compress,
+    }
+
+
+def _static_source(arguments: argparse.Namespace) -> StaticSource:
+    from varlen.cli.conversion.plan import StaticSource
 
     key = arguments.group_by[0] if arguments.group_by else arguments.row_ids
-    return [
-        StaticTable(one, key, plan.declared_nulls, plan.types.get(key))
-        for one in find_inputs(arguments.static, _delimiter(arguments))
-    ]
+    return StaticSource(find_inputs(arguments.static, _delimiter(arguments)), key)
 
 
 def _remarks(plan: Any) -> list[str]:
@@ -541,24 +561,47 @@ def _remarks(plan: Any) -> list[str]:
     return out
 
 
-def _run_parallel(arguments: argparse.Namespace, inputs: list[Input]) -> int:
-    from varlen.cli.conversion.files import convert_files
+def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource) -> int:
+    """Converts files on an engine, into OUT, or into a folder beside it if OUT is to be replaced or cut."""
+    import numpy as np
 
-    how = {
-        "rows": arguments.batch_rows,
-        "columns": _names(arguments, "columns"),
-        "sort_by": tuple(_names(arguments, "sort_by") or ()),
-        "nulls": (arguments.nulls, _fill(arguments.fill)),
-    }
-    shards = convert_files(arguments, inputs, how)
+    from varlen import io
+    from varlen.cli.conversion.files import convert_files
+    from varlen.cli.conversion.plan import cast, learn_dtypes
+
+    if arguments.infer_schema is not None:
+        raise Misuse("--infer-schema: one process reads all files for it; leave --workers and --engine out")
+    if plan.schema is None or arguments.narrow:
+        static.open(plan)
+        learn_dtypes(plan, narrow=arguments.narrow)
+    target = arguments.target.resolve()
+    is_aside = arguments.rows_per_shard is not None or (arguments.force and target.exists())
+    folder = target.with_name(f".{target.name}.parts") if is_aside else target
+    convert_files(arguments, plan, static, folder)
+    if arguments.rows_per_shard is not None:
+        parts, account = io.open_shards(folder), io.Account()
+        words = {name: field.vocabulary for name, field in parts.fields.items() if field.vocabulary}
+        dtypes = plan.dtypes if plan.is_learned else dict.fromkeys(words, np.dtype(np.int64))
+        options = {**_options(arguments, words, account), "schema": parts.schema}
+        with _writer(arguments, options) as writer:
+            for path in parts.paths:
+                joint = io.open_file(path).joint()
+                for begin in range(0, max(len(joint), 1), _ROWS_AT_ONCE):
+                    writer.append(cast(joint.slice(begin, min(begin + _ROWS_AT_ONCE, len(joint))), dtypes))
+            account += parts.account
+        shutil.rmtree(folder)
+    elif is_aside:
+        replace_folder(folder, target)
+    shards = io.open_shards(target)
     account = shards.account
     if arguments.json:
         print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
     elif not arguments.quiet:
-        count, files = len(shards), len(shards.paths)
-        names = f"{len(shards.names)} keys, {files:,} files with a shard each"
-        print(f"{arguments.target}: {count:,} records, {names}")
-        for line in account.summary():
+        count, files = len(shards), len(plan.inputs)
+        is_each = len(shards.paths) == files and arguments.rows_per_shard is None
+        what = "with a shard each" if is_each else f"in {len(shards.paths):,} shards"
+        print(f"{arguments.target}: {count:,} records, {len(shards.names)} keys, {files:,} files {what}")
+        for line in (*account.summary(), *(_remarks(plan) if plan.is_learned else ())):
             print(f"  {line}")
     return 0
 
@@ -645,14 +688,8 @@ def _writer(
         with io.ShardWriter(target, arguments.rows_per_shard, **options) as writer:
             yield writer
     else:
-        new, old = (target.with_name(f".{target.name}.{os.getpid()}-{word}") for word in ("new", "old"))
-        with io.ShardWriter(new, arguments.rows_per_shard, **options) as writer:
+        with (
+            new_folder(target) as new,
+            io.ShardWriter(new, arguments.rows_per_shard, **options) as writer,
+        ):
             yield writer
-        target.rename(old)
-        try:
-            new.rename(target)
-        except BaseException:
-            old.rename(target)
-            shutil.rmtree(new)
-            raise
-        shutil.rmtree(old)

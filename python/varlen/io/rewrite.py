@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from varlen.errors import value_error
 from varlen.io import atomic
 from varlen.io.bits import Array, compress_file
+from varlen.io.building.engines import engine_of, results_of
 from varlen.io.checksums import CHECKSUM, checksum_in, read_tensors, with_checksums, zeros_of
 from varlen.io.file import File, open_file
 from varlen.io.save import data_order, header_bytes
@@ -22,27 +24,47 @@ __all__: list[str] = []
 _CHUNK = 16 * 1024 * 1024  # bytes; a multiple of every number's
 
 
+class RewriteTask(NamedTuple):
+    """The arguments of a task that writes a file again."""
+
+    number: int
+    source: str
+    target: str
+    compress: bool
+    checksums: bool
+    durable: bool
+
+
 def rewrite(
-    source: str, target: str, *, compress: bool, checksums: bool = False, durable: bool = True
+    source: str,
+    target: str,
+    *,
+    compress: bool,
+    checksums: bool = False,
+    durable: bool = True,
+    engine: Any = None,
+    workers: int = 1,
 ) -> list[str]:
     """Writes a file, or each file of a folder and its index, and returns the paths of the files.
 
     Compressed files become plain ones with `compress=False`, plain ones compressed ones with `compress=True`.
     A file has checksums where its source has them, or with `checksums=True`. A folder appears once it is
-    complete.
+    complete; `engine` and `workers` write its files, as in `build`.
     """
     if not os.path.isdir(source):
-        _rewrite_file(source, target, compress, checksums, durable)
+        write_again(RewriteTask(0, source, target, compress, checksums, durable))
         return [target]
     shards = find_shards(source)
     folder = f"{target}.{os.getpid()}{atomic.SUFFIX}"
     os.mkdir(folder)
     try:
         names = [os.path.basename(shard.path) for shard in shards]
-        marks = {
-            name: _rewrite_file(shard.path, os.path.join(folder, name), compress, checksums, durable)
-            for shard, name in zip(shards, names, strict=True)
-        }
+        tasks = [
+            (RewriteTask(i, shard.path, os.path.join(folder, name), compress, checksums, durable), None)
+            for i, (shard, name) in enumerate(zip(shards, names, strict=True))
+        ]
+        with engine_of(engine, [], workers) as run:
+            marks = dict(zip(names, results_of(run, write_again, tasks), strict=True))
         if os.path.exists(os.path.join(source, INDEX)):
             _rewrite_index(source, folder, marks, durable)
         os.rename(folder, target)
@@ -52,8 +74,9 @@ def rewrite(
     return [os.path.join(target, name) for name in names]
 
 
-def _rewrite_file(source: str, target: str, compress: bool, checksums: bool, durable: bool) -> str | None:
-    """Gives the checksum of the new header."""
+def write_again(task: RewriteTask, partition: object = None) -> str | None:
+    """Writes the file, and gives the checksum of the new header."""
+    _, source, target, compress, checksums, durable = task
     if os.path.exists(target) and os.path.samefile(source, target):
         raise value_error("target", f"{target} is the source")
     file = open_file(source)

@@ -1,12 +1,16 @@
 """`varlen convert --workers`: the rows of a plain conversion, a shard for each file, and one account."""
 
+import contextlib
+import importlib.util
 import json
 import os
+import pickle
 
 import pytest
 import varlen as vl
 from deep import mostly_deep
 from test_cli import run, write_lines
+from varlen.io.building import engines
 
 RECORDS = [
     [{"id": 10 * i + k, "code": [f"w{j + i}" for j in range(k)], "t": [k / 2] * k} for k in range(3)]
@@ -92,21 +96,218 @@ def test_files_without_records_and_chosen_columns(inputs, tmp_path, capsys):
     assert ds.fields["code"].vocabulary == ("[PAD]", "w0", "w1", "w2", "w3")
 
 
-def test_options_of_all_files_are_refused(inputs, tmp_path, capsys):
-    code, _, err = run(capsys, "convert", *inputs, tmp_path / "v", "--workers", "2")
-    assert (code, "need --schema, by which all files are read alike" in err) == (2, True)
-    for flags in (
-        ["--group-by", "id"],
-        ["--narrow"],
-        ["--rows-per-shard", "3"],
-        ["--force"],
-        ["--types", "t=f4"],
-    ):
-        options = ("--schema", tmp_path / "s.toml", "--workers", "2", *flags)
-        code, _, err = run(capsys, "convert", *inputs, tmp_path / "v", *options)
-        assert (code, f"{flags[0]}: --workers and --engine read each file alone" in err) == (2, True)
+def test_what_one_process_does_alone_is_refused(inputs, tmp_path, capsys):
+    code, _, err = run(capsys, "convert", "--infer-schema", tmp_path / "t.toml", *inputs, "--workers", "2")
+    assert (code, "leave --workers and --engine out" in err) == (2, True)
     assert run(capsys, "convert", *inputs, tmp_path / "v", "--workers", "0")[0] == 2
     assert not (tmp_path / "v").exists()
+    assert not (tmp_path / "t.toml").exists()
+
+
+@pytest.fixture
+def near(monkeypatch):
+    """An engine of the same process, whose tasks are pickled as those of others are."""
+
+    @contextlib.contextmanager
+    def engine_of(*_):
+        def run_near(task, tasks):
+            for job, partition in tasks:
+                again = pickle.loads(pickle.dumps((task, job, partition)))
+                yield from engines._loop(again[0], [again[1:]])
+
+        yield run_near
+
+    names = ["varlen.cli.conversion.files", "varlen.cli.conversion.meds_folder", "varlen.io.rewrite"]
+    for name in names if importlib.util.find_spec("pyarrow") else names[::2]:
+        monkeypatch.setattr(importlib.import_module(name), "engine_of", engine_of)
+
+
+#: Events of subjects a to e, file by file; b and c go on in the next file.
+EVENTS = [
+    [("b", 3, "x", 1), ("b", 1, "y", 2)],
+    [("b", 2, "z", 3), ("c", 1, "x", 4)],
+    [("c", 1, "w", 300), ("c", 0, "x", -1)],
+    [("a", 5, "x", 2)],
+    [("e", 1, "q", 7), ("e", 2, "x", 70000)],
+]
+#: The same, with rows of a group in files that are not neighbours.
+APART = [*EVENTS[:4], [("a", 1, "x", 4), ("b", 9, "r", 5)], EVENTS[4]]
+
+
+def write_events(folder, kind, events=EVENTS):
+    names = ("subject", "time", "code", "n")
+    out = []
+    for i, rows in enumerate(events):
+        path = folder / f"{kind}{i}.{kind}"
+        if kind == "jsonl":
+            write_lines(path, [dict(zip(names, row, strict=True)) for row in rows])
+        elif kind == "csv":
+            path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows), ""]))
+        else:
+            pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+            columns = zip(*rows, strict=True)
+            pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), path)
+        out.append(path)
+    return out
+
+
+def contents(folder):
+    """The bytes of shards, and the index without what sums of accounts know less well."""
+    out = {name: (folder / name).read_bytes() for name in sorted(os.listdir(folder)) if name != "index.json"}
+    return out | {"index.json": without_counts(json.loads((folder / "index.json").read_text()))}
+
+
+def without_counts(table):
+    if not isinstance(table, dict):
+        return table
+    left_out = ("distinct", "distinct_at_least", "words", "varlen.checksum")
+    return {name: without_counts(value) for name, value in table.items() if name not in left_out}
+
+
+GROUPS = ["--group-by", "subject"]
+
+
+@pytest.mark.parametrize(
+    "inputs_of",
+    mostly_deep(
+        ["jsonl", "jsonl schema", "csv", "csv schema", "parquet", "parquet schema"], "jsonl", "csv schema"
+    ),
+)
+@pytest.mark.parametrize(
+    ("flags", "shards"),
+    [
+        ([], [2, 2, 2, 1, 2]),
+        (["--narrow"], [2, 2, 2, 1, 2]),
+        (["--types", "n=f4,time=str", "--reserve", "[U]", "--no-padding-id"], [2, 2, 2, 1, 2]),
+        ([*GROUPS, "--sort-by", "time"], [2, 1, 1]),
+        ([*GROUPS, "--regroup", "--sort-by", "time,code"], [2, 1, 1]),
+        ([*GROUPS, "--regroup", "--sort-by", "subject,time", "--narrow"], [4]),
+        ([*GROUPS, "--group-by", "time", "--regroup"], [2, 1, 1]),
+    ],
+)
+def test_options_of_all_files_give_the_bytes_of_one_process(tmp_path, capsys, near, inputs_of, flags, shards):
+    kind, _, is_declared = inputs_of.partition(" ")
+    if kind != "jsonl" or "--group-by" in flags:
+        pytest.importorskip("pyarrow")
+    paths = write_events(tmp_path, kind)
+    if is_declared and "--types" not in flags:
+        grouping = [flag for flag in flags if flag != "--narrow"]
+        assert run(capsys, "convert", "--infer-schema", tmp_path / "s.toml", *paths, *grouping)[0] == 0
+        flags = [*flags, "--schema", tmp_path / "s.toml"]
+    cut = ["--rows-per-shard", "2", "--checksums", "--quiet"]
+    code, _, err = run(capsys, "convert", *paths, tmp_path / "one", *flags, *cut)
+    assert code == 0, err
+    code, _, err = run(capsys, "convert", *paths, tmp_path / "many", *flags, *cut, "--workers", "2")
+    assert code == 0, err
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    code, _, err = run(capsys, "convert", *paths, tmp_path / "each", *flags, "--workers", "2", "--quiet")
+    assert code == 0, err
+    one, each = vl.open(tmp_path / "one"), vl.open(tmp_path / "each")
+    assert each.source.counts.tolist() == shards
+    assert each[:].to_list() == one[:].to_list()
+    assert without_counts(each.account.as_dict()) == without_counts(one.account.as_dict())
+    assert each.source.schema.to_toml() == one.source.schema.to_toml()
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"one", "many", "each"}
+
+
+def test_groups_that_lie_apart(tmp_path, capsys, near):
+    pytest.importorskip("pyarrow")
+    paths = write_events(tmp_path, "csv", APART)
+    code, _, err = run(capsys, "convert", *paths, tmp_path / "v", *GROUPS, "--workers", "2")
+    assert (code, "the rows of 'a' are not together" in err or "the rows of 'b' are" in err) == (1, True), err
+    for name, flags in (("one", ["--rows-per-shard", "9"]), ("many", ["--workers", "2"])):
+        code, _, err = run(
+            capsys, "convert", *paths, tmp_path / name, *GROUPS, "--regroup", "--quiet", *flags
+        )
+        assert code == 0, err
+    one, many = vl.open(tmp_path / "one"), vl.open(tmp_path / "many")
+    assert many.source.counts.tolist() == [3, 1]
+    assert many[:].to_list() == one[:].to_list()
+
+
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_vocabularies_and_static_tables(tmp_path, capsys, near, is_declared):
+    pytest.importorskip("pyarrow")
+    paths = write_events(tmp_path, "csv")
+    (tmp_path / "who.csv").write_text("subject,sex,born\nb,f,1\na,m,2\ne,,3\nz,f,4\n")
+    (tmp_path / "words.txt").write_text("[PAD]\n?\nx\ny\n")
+    static = [
+        *GROUPS,
+        "--static",
+        tmp_path / "who.csv",
+        "--null-word",
+        "none",
+        "--nulls",
+        "fill",
+        "--fill",
+        "0",
+    ]
+    words = ["--vocabulary", f"code={tmp_path / 'words.txt'}", "--unknown", "?"]
+    if is_declared:
+        code, _, err = run(capsys, "convert", "--infer-schema", tmp_path / "s.toml", *paths, *static[:4])
+        assert code == 0, err
+        words += ["--schema", tmp_path / "s.toml"]
+    cut = ["--rows-per-shard", "3"]
+    results = {}
+    for name, how in (("one", cut), ("many", [*cut, "--workers", "2"]), ("each", ["--workers", "2"])):
+        code, out, err = run(capsys, "convert", *paths, tmp_path / name, *static, *words, "--json", *how)
+        assert code == 0, err
+        results[name] = without_counts(json.loads(out))
+    assert results["many"] == results["one"] == results["each"]
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    ds = vl.open(tmp_path / "each")
+    assert ds[:].to_list() == vl.open(tmp_path / "one")[:].to_list()
+    assert ds["born"].tolist() == [1, 0, 2, 3]
+    assert ds.source.counts.tolist() == [2, 1, 1]
+
+
+def test_force_replaces_what_is_there(inputs, tmp_path, capsys, near):
+    options = ["--workers", "2", "--quiet"]
+    assert run(capsys, "convert", inputs[0], tmp_path / "v", *options)[0] == 0
+    before = contents(tmp_path / "v")
+    for flags in ([], ["--rows-per-shard", "2"]):
+        code, _, err = run(capsys, "convert", *inputs, tmp_path / "v", *options, *flags)
+        assert (code, contents(tmp_path / "v")) == (1, before), err
+    for flags, counts in (([], [3, 3, 3]), (["--rows-per-shard", "4"], [4, 4, 1])):
+        code, _, err = run(capsys, "convert", *inputs, tmp_path / "v", *options, *flags, "--force")
+        assert code == 0, err
+        assert vl.open(tmp_path / "v").source.counts.tolist() == counts
+    (tmp_path / "v" / "notes.txt").write_text("mine")
+    code, _, err = run(capsys, "convert", *inputs, tmp_path / "v", *options, "--force")
+    assert (code, "holds 'notes.txt'" in err) == (1, True)
+
+
+def test_folders_of_files_of_rows(inputs, tmp_path, capsys, near):
+    assert run(capsys, "convert", *inputs, tmp_path / "v", "--rows-per-shard", "2", "--quiet")[0] == 0
+    for name, flags in (("one", []), ("many", ["--workers", "2"])):
+        options = ["--compress", "--checksums", "--quiet", *flags]
+        code, _, err = run(capsys, "convert", tmp_path / "v", tmp_path / name, *options)
+        assert code == 0, err
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert run(capsys, "convert", tmp_path / "v", tmp_path / "w", "--compress", "--workers", "0")[0] == 2
+    (tmp_path / "v" / "part-00001.nrt").write_bytes(b"torn")
+    code, _, err = run(capsys, "convert", tmp_path / "v", tmp_path / "w", "--compress", "--workers", "2")
+    assert (code, "part-00001.nrt" in err, (tmp_path / "w").exists()) == (1, True, False)
+
+
+def test_folders_of_meds(tmp_path, capsys, near):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for i, name in enumerate(["train/0", "train/1", "tuning/0"]):
+        path = tmp_path / "meds" / "data" / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        columns = {"subject_id": [i, i, i + 9], "code": ["A", f"B{i}", "C"], "numeric_value": [i, 2.5, None]}
+        pq.write_table(pa.table({**columns, "time": pa.array([1, 1, None], pa.timestamp("us"))}), path)
+    (tmp_path / "meds" / "metadata").mkdir()
+    results = []
+    for name, flags in (("one", []), ("many", ["--workers", "2"])):
+        code, out, err = run(capsys, "convert", tmp_path / "meds", tmp_path / name, *flags, "--json")
+        assert code == 0, err
+        results.append(json.loads(out))
+    assert results[0] == results[1]
+    paths = [path for path in sorted((tmp_path / "one").rglob("*")) if path.is_file()]
+    assert len(paths) == 8
+    for path in paths:
+        assert (tmp_path / "many" / path.relative_to(tmp_path / "one")).read_bytes() == path.read_bytes()
 
 
 def test_tables_of_several_formats(tmp_path, capsys):

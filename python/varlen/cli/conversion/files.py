@@ -1,32 +1,45 @@
-"""Conversions of many files on an engine: a shard for each file, and one vocabulary and account for all."""
+"""Conversions of many files on an engine: a shard for each file, and one vocabulary and account for all.
+
+Files that share a group are read together, by one task; the group column of each tells before. Types that no
+schema declares are learned by one process, which reads all files for it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import sys
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from varlen import _core
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.plan import ConversionPlan, cast, learn_dtypes
+from varlen.cli.conversion.intent import NULL, schema_of
+from varlen.cli.conversion.plan import ConversionPlan, StaticSource, learn_dtypes
+from varlen.cli.conversion.plan import cast as cast_columns
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import naming_file
-from varlen.cli.errors import Misuse
-from varlen.io import Account, Schema, ShardSet, open_shards, read_schema
+from varlen.io import Account, Schema
 from varlen.io.building.drafts import Step
-from varlen.io.building.engines import engine_of
+from varlen.io.building.engines import engine_of, run_tasks
 from varlen.io.building.plan import build_folder
+from varlen.io.file import File
 
 __all__: list[str] = []
 
-#: Options that look at more than one file.
-WHOLE = (
-    "group_by", "regroup", "constant", "static", "vocabulary", "reserve", "unknown", "narrow", "types",
-    "infer_schema", "rows_per_shard", "drop_unsplit", "force",
-)  # fmt: skip
+_WRONG = (ValueError, TypeError, OverflowError)
+
+_JOINED = "joined by id, from static tables"
+
+#: Options that change no row.
+_OUTER = {
+    "sources", "target", "workers", "engine", "quiet", "json", "force", "run", "parser", "schema",
+    "rows_per_shard",
+}  # fmt: skip
 
 
 class SourceFile(NamedTuple):
@@ -37,76 +50,184 @@ class SourceFile(NamedTuple):
     time: int
 
 
+Partition = tuple[SourceFile, ...]
+
+
 class FileStep(Step):
-    """The records of one file, as a schema has them."""
+    """The records of a partition's files."""
 
-    def __init__(self, schema: Schema, how: dict[str, Any]) -> None:
-        self.schema, self.how = schema, how
-        self.identity = b"convert" + schema.to_toml().encode() + repr(sorted(how.items())).encode()
+    def __init__(self, plan: ConversionPlan, static: StaticSource, identity: bytes) -> None:
+        self._template = pickle.dumps(plan.part(plan.inputs))  # threads share the step, but no plan
+        self._static, self.identity = static, identity
+        self.schema: Schema | dict[str, Any] = plan.schema or {}
 
-    def pieces(self, partition: SourceFile, account: Account) -> Iterator[_core.Joint]:
+    def plan(self) -> ConversionPlan:
+        """A plan of its own, of all files."""
+        return cast(ConversionPlan, pickle.loads(self._template))
+
+    def open(self, partition: Partition) -> ConversionPlan:
+        """The plan of the files, which knows what was learned of all files."""
+        plan = self.plan().part([one.source for one in partition])
+        self._static.open(plan)
+        return plan
+
+    def pieces(self, partition: Partition, account: Account) -> Iterator[_core.Joint]:
         """The records, piece after piece, with the words that they know."""
-        how = dict(self.how)
-        null_word, padding, row_ids = (how.pop(name) for name in ("null_word", "padding", "row_ids"))
-        words = Vocabularies(null_word=null_word, padding=padding, row_ids=row_ids)
-        path, count = partition.source.path, 0
-        with (
-            naming_file(path, (ValueError, TypeError, OverflowError)),
-            ConversionPlan([partition.source], schema=self.schema, words=words, **how) as plan,
-        ):
-            if plan.lines or plan.nulls[0] == "nan" or plan.needs_pass():
+        with naming_file(partition[0].source.path, _WRONG), self.open(partition) as plan:
+            if not plan.is_learned and (plan.lines or plan.nulls[0] == "nan" or plan.needs_pass()):
                 learn_dtypes(plan, narrow=False)
             dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in plan.wanted_types}
+            records = count = 0
             for joint in plan.read("writing"):
-                own = {name: words.words_of(name) for name in joint.names if name in words}
-                yield cast(joint, dtypes).with_meta({"vocabularies": own})
-                count += 1
+                own = {name: plan.words.words_of(name) for name in joint.names if name in plan.words}
+                yield cast_columns(joint, dtypes).with_meta({"vocabularies": own})
+                records, count = records + len(joint), count + 1
             if count == 0:
-                yield self._no_records(plan, words)
+                yield self._no_records(plan)
+            static_keys = [name for table in plan.static_tables for name in table.keys]
+            plan.static_tables = []  # they are counted once, for all files
             account += plan.whole_account()
+            for name in static_keys:
+                account.leave_out(name, _JOINED, -records, None)
 
-    def _no_records(self, plan: ConversionPlan, words: Vocabularies) -> _core.Joint:
+    def settle(self, account: Account, files: Sequence[File]) -> None:
+        """Counts the static tables, which the records of all files use."""
+        if not self._static.inputs:
+            return
+        plan = self.plan()
+        plan.words = Vocabularies(null_word=plan.words.null_word)
+        self._static.open(plan)
+        key = self._static.key
+        for file in files:
+            ids, vocabulary = file.joint().values(key), file.fields[key].vocabulary
+            if vocabulary is not None:
+                ids = plan.words.encode(key, vocabulary, ids)
+            for table in plan.static_tables:
+                table.join(_core.Joint([key], [0], [ids], [], len(ids)), plan.words)
+        for column in account.columns.values():
+            column.reasons.pop(_JOINED, None)
+        account += plan.static_account()
+
+    def _no_records(self, plan: ConversionPlan) -> _core.Joint:
         """Nothing, but under the keys of the schema."""
-        names = [name for name in self.schema if plan.columns is None or name in plan.columns]
-        columns = [self.schema[name] for name in names]
+        schema = self.schema
+        names = [name for name in schema if plan.columns is None or name in (plan.wanted_columns or ())]
+        columns = [schema[name] for name in names]
         for name, column in zip(names, columns, strict=True):
             if column.is_words:
-                words.begin(name)
+                plan.words.begin(name)
         dtypes = [np.dtype(np.int64 if column.dtype is None else column.dtype) for column in columns]
         values = [
             np.zeros((0, *column.trailing), dtype) for column, dtype in zip(columns, dtypes, strict=True)
         ]
         dims = [column.level for column in columns]
         levels = [np.zeros(0, np.int64)] * max(dims, default=0)
-        own = {name: words.words_of(name) for name in names if name in words}
+        own = {name: plan.words.words_of(name) for name in names if name in plan.words}
         return _core.Joint(names, dims, values, levels, 0, {"vocabularies": own})
 
 
-def convert_files(arguments: argparse.Namespace, inputs: list[Input], how: dict[str, Any]) -> ShardSet:
-    """The folder of a shard for each input, made on an engine."""
-    for option in WHOLE:
-        if getattr(arguments, option):
-            flag = f"--{option.replace('_', '-')}"
-            raise Misuse(f"{flag}: --workers and --engine read each file alone, and make a shard of it")
-    if arguments.schema is None:
-        advice = "`varlen convert --infer-schema FILE IN...` writes one"
-        raise Misuse(f"--workers and --engine need --schema, by which all files are read alike; {advice}")
-    schema = read_schema(arguments.schema)
-    parts = [_state(one) for one in inputs]
-    folder = str(arguments.target.resolve())
+class KeyTask(NamedTuple):
+    """The arguments of the task that finds the groups of a file: its number, and the conversion."""
+
+    number: int
+    step: FileStep
+
+
+def find_groups(task: KeyTask, file: SourceFile) -> set[Any]:
+    """The distinct values of the first group column."""
+    whole, out = task.step.plan(), set[Any]()
+    name = whole.groups[0]
+    with naming_file(file.source.path, _WRONG), whole.part([file.source], [name]) as plan:
+        plan.nulls = "nan", None  # whoever groups the rows refuses them, and says why
+        if not plan.is_learned:
+            plan.words = Vocabularies(null_word=NULL)
+            plan.__dict__.pop("declared_nulls", None)
+        for joint in plan.read("reading"):
+            values = np.unique(joint.values(name))
+            if name in plan.words:
+                words = plan.words.words_of(name)
+                out.update(words[i] for i in values.tolist())
+            else:
+                out.update((values.astype("M8[us]") if values.dtype.kind == "M" else values).tolist())
+    return out
+
+
+def join_files(files: Sequence[SourceFile], keys: Sequence[set[Any]]) -> list[Partition]:
+    """Runs of files, so that no two of them share a key.
+
+    >>> join_files(["a", "b", "c", "d"], [{1}, {2, 3}, set(), {3, 4}])
+    [('a',), ('b', 'c', 'd')]
+    """
+    last = {key: i for i, own in enumerate(keys) for key in own}
+    out: list[Partition] = []
+    begin = end = 0
+    for i, own in enumerate(keys):
+        end = max([end, i, *(last[key] for key in own)])
+        if end == i:
+            out.append(tuple(files[begin : i + 1]))
+            begin = i + 1
+    return out
+
+
+def convert_files(
+    arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource, folder: Path
+) -> FileStep:
+    """Makes the folder of a shard for each input, or for inputs that share a group, on an engine."""
+    files = [state_of(one) for one in plan.inputs]
+    step = FileStep(plan, static, _identity(arguments, plan, static, files))
     options = {
-        "schema": schema, "vocabularies": {}, "row_ids": arguments.row_ids, "durable": True,
+        "vocabularies": {}, "row_ids": arguments.row_ids, "durable": True,
         "padding_id": not arguments.no_padding_id, "checksums": arguments.checksums,
         "compress": arguments.compress,
     }  # fmt: skip
-    names = {"null_word": arguments.null_word, "padding": not arguments.no_padding_id}
-    step = FileStep(schema, {**how, **names, "row_ids": arguments.row_ids, "quiet": True})
     has_bar = not arguments.quiet and sys.stderr.isatty()
-    with engine_of(arguments.engine, parts, arguments.workers or 1) as run:
-        build_folder(run, parts, step, folder, options, has_bar)
-    return open_shards(folder)
+    with engine_of(arguments.engine, files, arguments.workers or 1) as run:
+        parts = _partitions(run, step, plan, files)
+        if plan.schema is None:
+            step.schema = _learned_schema(step, plan, parts)
+        build_folder(run, parts, step, str(folder), {"schema": step.schema, **options}, has_bar)
+    return step
 
 
-def _state(source: Input) -> SourceFile:
+def _partitions(run: Any, step: FileStep, plan: ConversionPlan, files: list[SourceFile]) -> list[Partition]:
+    if not plan.groups or len(files) == 1:
+        return [(file,) for file in files]
+    if plan.groups[0] in plan.sort_by:  # one order of the records of all files
+        return [tuple(files)]
+    keys: dict[int, set[Any]] = {}
+    tasks = [(KeyTask(i, step), file) for i, file in enumerate(files)]
+    run_tasks(run, find_groups, tasks, None, take=keys.__setitem__)
+    return join_files(files, [keys[i] for i in range(len(files))])
+
+
+def _learned_schema(
+    step: FileStep, plan: ConversionPlan, parts: Sequence[Partition]
+) -> Schema | dict[str, Any]:
+    """The schema that the first records have."""
+    first = None
+    for part in parts:
+        with step.open(part) as own:
+            first = next(own.read("writing"), None)
+        if first is not None:
+            break
+    dtypes = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
+    return schema_of(plan, first, {**plan.dtypes, **dtypes})
+
+
+def _identity(
+    arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource, files: list[SourceFile]
+) -> bytes:
+    """What the records depend on beside their own file."""
+    how = {name: value for name, value in vars(arguments).items() if name not in _OUTER}
+    names = [Path(item.partition("=")[2] or item) for item in arguments.vocabulary]
+    words = [repr(path.stat().st_mtime_ns) for path in names if path.exists()]
+    others = [state_of(one) for one in static.inputs] + (files if plan.is_learned else [])
+    states = [(str(one.source.path), one.size, one.time) for one in others]
+    schema = "" if plan.schema is None else plan.schema.to_toml()
+    return repr(("convert", sorted(how.items()), words, states, schema)).encode()
+
+
+def state_of(source: Input) -> SourceFile:
+    """The file as it is now."""
     stat = source.path.stat()
-    return SourceFile(source, stat.st_size, stat.st_mtime_ns)
+    return SourceFile(replace(source), stat.st_size, stat.st_mtime_ns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,9 @@ NULL = "\0"
 
 def infer_schema(plan: ConversionPlan) -> Schema:
     """The schema of the columns, from a pass over the whole input."""
+    if plan.lines and plan.groups:  # the pass before read events, not the records of their groups
+        for joint in itertools.islice(plan.read("reading"), 1):
+            plan.levels = dict(zip(joint.names, joint.dims, strict=True))
     words = {name for name in plan.words.keys if name in plan.levels}
     with_nulls = plan.with_nulls | {name for name in words if NULL in plan.words.words_of(name)}
     if not plan.lines:

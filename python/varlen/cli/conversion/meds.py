@@ -63,6 +63,10 @@ class CodeStatistics:
         )
         self._parts.append(stats)
 
+    def __iadd__(self, other: CodeStatistics) -> CodeStatistics:
+        self._parts += other._parts
+        return self
+
     def table(self) -> pa.Table:
         """The codes sorted as text, with their index from 1 and their figures."""
         names = {

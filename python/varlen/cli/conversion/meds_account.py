@@ -28,6 +28,12 @@ class MedsAccount:
         self._source_words: set[str] = set()
         self._result_codes: set[int] = set()
 
+    def __iadd__(self, other: MedsAccount) -> MedsAccount:
+        self.total += other.total
+        self._source_words |= other._source_words
+        self._result_codes |= other._result_codes
+        return self
+
     def add_file(self, path: Path, ids: pa.ChunkedArray, unsplit: list[int]) -> None:
         """A whole file, whose rows are those of its metadata, and rows of subjects that are in no split."""
         self.total.add_file(str(path), int(pq.read_metadata(path).num_rows))

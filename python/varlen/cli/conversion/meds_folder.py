@@ -5,13 +5,12 @@ from __future__ import annotations
 import bisect
 import contextlib
 import json
-import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from varlen.cli.conversion.folders import new_folder
 from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, id_text, normalize
 from varlen.cli.conversion.meds_account import MedsAccount
 from varlen.cli.conversion.tables import text_in
@@ -26,6 +26,7 @@ from varlen.cli.conversion.wrong import Findings, naming_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
 from varlen.errors import file_error, no_column_error, twin_error, value_error
+from varlen.io.building.engines import engine_of, results_of
 
 __all__ = ["convert_meds"]
 
@@ -276,27 +277,65 @@ def _check_target(folder: Path, target: Path, force: bool) -> None:
             raise FileExistsError(f"{target}: holds {others[0]!r}; --force replaces such folders only")
 
 
-@contextlib.contextmanager
-def _new_folder(target: Path) -> Iterator[Path]:
-    """A folder that takes the place of the target when it is complete."""
-    target = target.resolve()
-    new, old = (target.with_name(f".{target.name}.{os.getpid()}-{word}") for word in ("new", "old"))
-    new.mkdir()
-    try:
-        yield new
-        if target.exists():
-            target.rename(old)
-        try:
-            new.rename(target)
-        except BaseException:
-            if old.exists():
-                old.rename(target)
-            raise
-    except BaseException:
-        shutil.rmtree(new)
-        raise
-    if old.exists():
-        shutil.rmtree(old)
+class ShardTask(NamedTuple):
+    """The arguments of a task: the number of a shard, and where it goes with which codes."""
+
+    number: int
+    folder: Path
+    codes: pa.Table | None = None
+    checksums: bool = False
+
+
+class ShardCounts(NamedTuple):
+    """What a shard holds, what it left out, and its part of the account."""
+
+    accounts: MedsAccount
+    subjects: int = 0
+    events: int = 0
+    left_out: int = 0
+    no_events: int = 0
+    size: int = 0
+
+
+def read_codes(_: ShardTask, shard: _Shard) -> CodeStatistics:
+    """The codes of one shard."""
+    statistics = CodeStatistics()
+    statistics.add(_read(shard))
+    return statistics
+
+
+def write_shard(task: ShardTask, shard: _Shard) -> ShardCounts:
+    """Writes the events of one shard, and the table beside them."""
+    from varlen import io
+
+    codes, accounts = task.codes, MedsAccount()
+    assert codes is not None
+    events_of = _read(shard)
+    table, nan = normalize(events_of, codes)
+    names = codes.column("code").combine_chunks()
+    unknown = events_of.filter(pc.invert(pc.is_in(events_of.column("code"), names)))
+    account = accounts.shard(shard.path, events_of, unknown, table, nan)
+    if shard.subjects is not None and not events_of.num_rows:  # the file has no subject of this split
+        accounts.add_shard(account, None)
+        return ShardCounts(accounts)
+    with naming_file(shard.path):
+        joint, schema = convert_shard(table)
+    data = task.folder / "data" / f"{shard.name}.nrt"
+    tokens = task.folder / "tokenization" / "schemas" / f"{shard.name}.parquet"
+    data.parent.mkdir(parents=True, exist_ok=True)
+    tokens.parent.mkdir(parents=True, exist_ok=True)
+    account.leave_out("time_delta_days", "days between events", -joint.rows(1), None)
+    words = {"code": [PAD, *names.to_pylist()]}
+    kinds = {"code": np.int64}
+    with io.Writer(
+        data, vocabularies=words, schema=kinds, account=account, checksums=task.checksums
+    ) as writer:
+        writer.append(joint)
+    pq.write_table(schema, tokens)
+    accounts.add_shard(account, tokens)
+    no_events = _subjects(events_of) - schema.num_rows
+    size = data.stat().st_size
+    return ShardCounts(accounts, schema.num_rows, joint.rows(1), unknown.num_rows, no_events, size)
 
 
 def convert_meds(
@@ -308,11 +347,12 @@ def convert_meds(
     drop_unsplit: bool = False,
     as_json: bool = False,
     checksums: bool = False,
+    engine: str | None = None,
+    workers: int = 1,
 ) -> None:
-    """Converts a folder of MEDS, one shard in memory at a time."""
+    """Converts a folder of MEDS, one shard in the memory of a worker at a time."""
     from tqdm import tqdm
 
-    from varlen import io
     from varlen.cli.info import as_bytes
 
     _check_target(folder, target, force)
@@ -328,8 +368,10 @@ def convert_meds(
         raise file_error(
             folder, f"no train split among {', '.join(sorted(splits))}, whose codes are numbered"
         )
-    for shard in tqdm(train, desc="reading", **bar):
-        statistics.add(_read(shard))
+    with engine_of(engine, [], workers) as run:
+        tasks = [(ShardTask(i, target), shard) for i, shard in enumerate(train)]
+        for part in results_of(run, read_codes, tasks, {"desc": "reading", **bar}):
+            statistics += part
     codes = statistics.table()
     names = codes.column("code").to_pylist()
     if PAD in names:
@@ -339,9 +381,7 @@ def convert_meds(
             "give it another name",
             file=folder,
         )
-    words = {"code": [PAD, *names]}
     accounts = MedsAccount()
-    subjects = events = left_out = no_events = size = 0
     for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
         ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
         count = len(roster.unsplit)
@@ -350,36 +390,16 @@ def convert_meds(
         roster.add(shard.path, shard.split, pc.unique(ids).to_numpy())
         accounts.add_file(shard.path, ids, roster.unsplit[count:])
     roster.finish()
-    with _new_folder(target) as new:
-        for shard in tqdm(shards, desc="writing", **bar):
-            events_of = _read(shard)
-            table, nan = normalize(events_of, codes)
-            is_known = pc.is_in(events_of.column("code"), codes.column("code").combine_chunks())
-            unknown = events_of.filter(pc.invert(is_known))
-            left_out += unknown.num_rows
-            account = accounts.shard(shard.path, events_of, unknown, table, nan)
-            no_events += _subjects(events_of)
-            if shard.subjects is not None and not events_of.num_rows:
-                accounts.add_shard(account, None)
-                continue  # the file has no subject of this split
-            with naming_file(shard.path):
-                joint, schema = convert_shard(table)
-            no_events -= schema.num_rows
-            data = new / "data" / f"{shard.name}.nrt"
-            tokens = new / "tokenization" / "schemas" / f"{shard.name}.parquet"
-            data.parent.mkdir(parents=True, exist_ok=True)
-            tokens.parent.mkdir(parents=True, exist_ok=True)
-            account.leave_out("time_delta_days", "days between events", -joint.rows(1), None)
-            kinds = {"code": np.int64}
-            with io.Writer(
-                data, vocabularies=words, schema=kinds, account=account, checksums=checksums
-            ) as writer:
-                writer.append(joint)
-            pq.write_table(schema, tokens)
-            accounts.add_shard(account, tokens)
-            subjects += schema.num_rows
-            events += joint.rows(1)
-            size += data.stat().st_size
+    with new_folder(target) as new:
+        new.mkdir()
+        tasks = [(ShardTask(i, new, codes, checksums), shard) for i, shard in enumerate(shards)]
+        with engine_of(engine, [], workers) as run:
+            counts = results_of(run, write_shard, tasks, {"desc": "writing", **bar})
+        for part in counts:
+            accounts += part.accounts
+        subjects, events, left_out, no_events, size = (
+            sum(column) for column in list(zip(*counts, strict=True))[1:]
+        )
         code_table = _with_metadata(codes, folder, accounts)
         accounts.finish(more_columns)
         (new / "metadata").mkdir()

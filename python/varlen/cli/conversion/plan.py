@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from varlen.cli.conversion.tables import TableReader
     from varlen.io import Schema
 
-__all__ = ["ConversionPlan", "ValueRange", "cast", "learn_dtypes"]
+__all__ = ["ConversionPlan", "StaticSource", "ValueRange", "cast", "learn_dtypes"]
 
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
@@ -145,6 +145,19 @@ class ConversionPlan:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def part(self, inputs: list[Input], columns: list[str] | None = None) -> ConversionPlan:
+        """A plan for some of the inputs, which knows what this one has learned; or of some columns alone."""
+        fresh: dict[str, Any] = {"findings": Findings(), "account": Account(), "missing": {}, "quiet": True}
+        if columns is not None:
+            fresh |= {"columns": columns, "groups": (), "constants": (), "regroup": False, "sort_by": ()}
+        out = replace(
+            self, inputs=inputs, gathered_rows=None, static_tables=[], _lines_of=None,
+            _stack=contextlib.ExitStack(), **fresh,
+        )  # fmt: skip
+        if self.is_learned and not self.lines:
+            out.tables = self.tables.part(inputs, columns)
+        return out
 
     @property
     def lines(self) -> bool:
@@ -263,9 +276,19 @@ class ConversionPlan:
     def whole_account(self) -> Account:
         """The account of the last whole pass: the input, and everything left out on the way."""
         account = self.account if self.lines else self.tables.account + self.account
-        missing = dict(self.missing if self.lines else self.tables.missing)
+        self._count_nulls(account, self.missing if self.lines else self.tables.missing)
+        account += self.static_account()
+        self.words.account_for(account)
+        return account
+
+    def static_account(self) -> Account:
+        """The account of the static tables."""
+        account = Account()
         for table in self.static_tables:
-            missing.update(table.missing)
+            self._count_nulls(account, table.missing)
+        return sum((table.account() for table in self.static_tables), account)
+
+    def _count_nulls(self, account: Account, missing: dict[str, int]) -> None:
         policy, value = self.nulls
         for key, count in missing.items():
             word = self.words.null_word if key in self.words else None
@@ -273,10 +296,6 @@ class ConversionPlan:
                 became = str(value) if word is None and key in self.words else word or value
                 still = word is None and value != value  # NaN, which counts as a null
                 account.change(key, f"nulls became {became!r}", count, 0 if still else count)
-        for table in self.static_tables:
-            account += table.account()
-        self.words.account_for(account)
-        return account
 
     def _from_lines(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
         return (joint for _, joint in self._lines(advance))
@@ -314,6 +333,22 @@ class ConversionPlan:
         for joint, rows in read_joints(self, self.tables, nulls, self.words, self.schema, self.wanted_types):
             advance(rows)
             yield joint
+
+
+class StaticSource(NamedTuple):
+    """The files of static tables, and the key that finds their rows."""
+
+    inputs: list[Input]
+    key: str
+
+    def open(self, plan: ConversionPlan) -> None:
+        """Gives the plan the tables."""
+        if not self.inputs:
+            return
+        from varlen.cli.conversion.static import StaticTable
+
+        kind = plan.types.get(self.key)
+        plan.static_tables = [StaticTable(one, self.key, plan.declared_nulls, kind) for one in self.inputs]
 
 
 def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:

@@ -56,6 +56,7 @@ class StaticTable:
                 self._rows[value] = row
         findings.finish()
         self._table = table.drop_columns([key])
+        self.keys: dict[str, None] = {}  # that the records get
         self._is_used = np.zeros(table.num_rows, bool)
         self._account = reader.account
         self.missing_ids: set[Any] = set()
@@ -126,6 +127,7 @@ class StaticTable:
                 if column.levels:
                     raise file_error(self.path, f"{key!r} holds lists; a static table has one value an id")
                 joint = joint.with_column(key, 0, flat[key])
+                self.keys[key] = None
         return joint
 
     def _with_id(self, error: ValueError, joint: Joint, words: Vocabularies) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -93,6 +94,21 @@ class TableReader:
             for name in self.columns
             if any(map(pa.types.is_null, kinds := [schema.field(name).type for schema in self._schemas]))
         }
+
+    def part(self, inputs: Sequence[Input], columns: Sequence[str] | None = None) -> TableReader:
+        """A reader of some of the files, and of some columns, with the types that all files have."""
+        out = copy.copy(self)
+        names = self.columns if columns is None else list(columns)
+        schemas = {one.path: schema for one, schema in zip(self.inputs, self._schemas, strict=True)}
+        out.inputs, out.columns, out.reading = list(inputs), names, None
+        out._schemas = [
+            pa.schema([(name, schemas[one.path].field(name).type) for name in names]) for one in inputs
+        ]
+        out._csv_types = {name: self._csv_types[name] for name in names if name in self._csv_types}
+        out._places, out.null_lists = Places(), set()
+        if inputs[0].path != self.inputs[0].path:  # those of all files, counted once
+            out._first_texts = {}
+        return out
 
     def _zones_of(self) -> dict[str, str]:
         """The zone of each key of times, or the first one if files differ: all values are UTC.

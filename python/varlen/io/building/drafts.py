@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -48,6 +48,9 @@ class Step:
     def options(self, piece: Any) -> dict[str, Any]:
         """Options of the writer that depend on the first piece."""
         return {}
+
+    def settle(self, account: Account, files: Sequence[File]) -> None:
+        """Adds what all partitions have in common to the sum of their accounts; `files` hold their rows."""
 
 
 def make_draft(draft: Draft, partition: Any) -> int:

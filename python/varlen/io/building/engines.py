@@ -125,15 +125,8 @@ def run_tasks(
 
     `take` gets each result, with the number of its task, as soon as it is there.
     """
-    results: Results = engine(task, tasks) if tasks else iter(())
-    if unit is not None:
-        from tqdm.auto import tqdm
-
-        results = iter(tqdm(results, total=len(tasks), unit=f" {unit}"))
     try:
-        for number, result in results:
-            if take is not None:
-                take(number, result)
+        _run_all(engine, task, tasks, unit, take)
     except TaskError as failed:
         error = failed.error
         says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
@@ -142,6 +135,31 @@ def run_tasks(
         cause = error.__cause__ if record is error else error
         place = failed.number if places is None else places[failed.number]
         raise name_place(record, f"partition {place}", RuntimeError) from cause
+
+
+def results_of(engine: Any, task: Task, tasks: Tasks, bar: Any = None) -> list[Any]:
+    """The results of tasks in their order; an error is that of the task, which names its own place."""
+    results: dict[int, Any] = {}
+    try:
+        _run_all(engine, task, tasks, bar, results.__setitem__)
+    except TaskError as failed:
+        raise failed.error from failed.error.__cause__
+    return [results[job[0]] for job, _ in tasks]
+
+
+def _run_all(
+    engine: Any, task: Task, tasks: Tasks, bar: Any, take: Callable[[int, Any], object] | None
+) -> None:
+    """Runs all tasks; `bar` is the unit of a progress bar, or its options."""
+    results: Results = engine(task, tasks) if tasks else iter(())
+    if bar is not None:
+        from tqdm.auto import tqdm
+
+        options = bar if isinstance(bar, dict) else {"unit": f" {bar}"}
+        results = iter(tqdm(results, total=len(tasks), **options))
+    for number, result in results:
+        if take is not None:
+            take(number, result)
 
 
 def _loop(task: Task, tasks: Tasks) -> Results:

@@ -13,7 +13,7 @@ from varlen.errors import instance_error, value_error
 from varlen.io.account import Account
 from varlen.io.bits import as_compress
 from varlen.io.building.append import append_partitions
-from varlen.io.building.drafts import Shard, agrees, is_whole, make_draft, write_shard
+from varlen.io.building.drafts import Shard, Step, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import MOST_WORKERS, as_partitions, engine_of, run_tasks
 from varlen.io.building.folder import (
     check_folder,
@@ -217,7 +217,7 @@ def build_folder(
             Listed(shard_path(path, i), file.count, file.identity[0], checksum=file.checksum)
             for i, file in enumerate(results)
         ]
-        account = sum_accounts(files, [file.path for file in results], words, first)
+        account = sum_accounts(files, [file.path for file in results], words, first, make)
         publish(path, ready, entries, fields, drafts, durable, account)
 
 
@@ -226,6 +226,7 @@ def sum_accounts(
     paths: list[str],
     words: Mapping[str, tuple[str, ...]],
     first: Account | None = None,
+    make: Any = None,
 ) -> Account | None:
     """The accounts of all partitions together, checked against the shards; None if a shard has none.
 
@@ -238,6 +239,8 @@ def sum_accounts(
     account = sum(accounts[1:], accounts[0]) if first is None else first.successor()
     if first is not None:
         _add_reasons(account, accounts)
+    if isinstance(make, Step):
+        make.settle(account, files)
     account.set_result(*read_all_written(paths), words)
     account.check()
     return account
