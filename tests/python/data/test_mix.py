@@ -392,6 +392,36 @@ def test_bins_of_a_mix_make_blocks():
         assert 0 <= mix.padding_share() < 0.5
 
 
+def word_files(folder, words):
+    """A file for each list of sentences, whose ids count its own words."""
+    for name, rows in words.items():
+        vl.JointNestedRaggedTensorDict({"w": rows}).save(folder / f"{name}.nrt")
+    return {name: vl.open(folder / f"{name}.nrt") for name in words}
+
+
+def test_words_of_sources_have_one_id_or_are_refused(tmp_path):
+    rows = {"a": [["u", "v"], ["v"]], "b": [["w"], ["v", "u", "q"]]}
+    sets = word_files(tmp_path, rows)
+    numbers = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"w": [[1], [2]]}, schema={"w": "uint8"}))
+    for mixed in ({"batch_size": 4}, None):
+        for other, why in ((sets["b"], "id 1 is 'w', not 'u'"), (numbers, "it has no words")):
+            parts = {"a": sets["a"], "b": other}
+            if mixed is None:
+                parts = {name: (ds, BatchSampler(ds, 2)) for name, ds in parts.items()}
+            with pytest.raises(ValueError, match=rf"sources\['b'\]: 'w' has another .*{why}.*Writer\(path"):
+                Mix(parts, **mixed or {})
+    with vl.io.Writer(tmp_path / "c.nrt", vocabularies={"w": sets["a"].fields["w"].vocabulary}) as writer:
+        writer.append(sets["b"][:])
+    mix = Mix({"a": sets["a"], "b": vl.open(tmp_path / "c.nrt")}, batch_size=4, shuffle=False, until="all")
+    [numbers] = mix
+    got, batch = mix.dataset[numbers].to_list(), mix.dataset.batch(numbers, layout="ragged")
+    words = mix.dataset.fields["w"].vocabulary
+    assert [words[i] for i in batch["w"]] == [word for row in got["w"] for word in row]
+    assert sorted(zip(got["source"], got["w"], strict=True)) == sorted(
+        (name, row) for name, own in rows.items() for row in own
+    )
+
+
 def test_a_mix_of_mixes_is_a_mix():
     inner = Mix({"a": SETS["a"], "b": SETS["b"]}, batch_size=4, until="all", source=None)
     outer = Mix({"ab": (inner.dataset, inner), "c": (SETS["c"], BatchSampler(SETS["c"], 4))}, until="all")

@@ -44,7 +44,7 @@ def ds(request, tmp_path):
         (
             [Joint({"w": ["x"]}, schema={"w": str}), Joint({"w": ["y"]}, schema={"w": str})],
             ValueError,
-            "part 1: 'w' has another vocabulary than the parts before; .*concatenate",
+            "part 1: 'w' has another vocabulary than the parts before: id 1 is 'y', not 'x'; .*concatenate",
         ),
     ],
 )

@@ -302,10 +302,16 @@ def _longer_words(part: str, name: str, first: Column, entry: Column) -> tuple[s
     if a is b:
         return a
     if a is None or b is None or a[: len(b)] != b[: len(a)]:
+        if a is None or b is None:
+            why = "it has words" if a is None else "it has no words"
+        else:
+            i = next(i for i, (old, new) in enumerate(zip(a, b, strict=False)) if old != new)
+            why = f"id {i} is {b[i]!r}, not {a[i]!r}"
         raise value_error(
             "",
-            f"{part}: {name!r} has another vocabulary than the parts before; "
-            "JointNestedRaggedTensorDict.concatenate gives them one",
+            f"{part}: {name!r} has another vocabulary than the parts before: {why}",
+            f"varlen.io.Writer(path, vocabularies={{{name!r}: words}}) writes files with the words of the "
+            "other first; JointNestedRaggedTensorDict.concatenate joins those in memory",
         )
     return max(a, b, key=len)
 
