@@ -73,10 +73,14 @@ def plan_join(source: Any, options: BatchOptions) -> JoinPlan | None:
     if max(depths, default=0) == 0:
         return None
     first = depths.index(max(depths))  # it has what is of all levels
-    parts = [
-        JoinPart(part, index, _options_of(options, names, depth > 0, i == first), depth > 0)
-        for i, (part, index, names, depth) in enumerate(entries)
-    ]
+    dims = [{source.fields[key].dim for key in names} - {0} for _, _, names, _ in entries]
+    parts = []
+    for i, (part, index, names, depth) in enumerate(entries):
+        others = [dims[first], *dims[:i]]  # a batch has the masks of the dims of its keys
+        beside = {} if i == first else {**_NONE_BESIDE}
+        if i != first and dims[i] - set().union(*others):
+            beside.pop("masks")
+        parts.append(JoinPart(part, index, _options_of(options, names, depth > 0, beside), depth > 0))
     return JoinPlan(parts, _usual_order({key: source.fields[key] for key in keys}))
 
 
@@ -95,12 +99,14 @@ def _mapped_parts(source: AlignedSource) -> list[tuple[Any, Ints | None, list[st
     return result
 
 
-def _options_of(options: BatchOptions, keys: list[str], has_levels: bool, is_first: bool) -> BatchOptions:
-    """The options as far as they are of these keys."""
+def _options_of(
+    options: BatchOptions, keys: list[str], has_levels: bool, beside: Mapping[str, Any]
+) -> BatchOptions:
+    """The options as far as they are of these keys, and `beside` instead."""
     own: dict[str, Any] = dict(options.user_options)
     if not has_levels:
         own = {name: own[name] for name in _OF_FLAT if name in own}
-    own |= {} if is_first else _NONE_BESIDE
+    own |= beside
     for name in _PER_KEY:
         if isinstance(own.get(name), Mapping):
             own[name] = {key: value for key, value in own[name].items() if key in keys}

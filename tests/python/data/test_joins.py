@@ -310,6 +310,8 @@ HOW = [
     {"dtype": {"y": "float64", "x": "int32"}, "fill": {"y": -1, "x": 7}, "pad_to": 5},
     {"nan": {"y": 9}, "dtype": "float32"},
     {"flatten": True, "keys": ["z", "age"]},
+    {"flatten": True, "layout": "packed", "pad_to": 6, "max_len": 6},
+    {"flatten": True, "layout": "named"},
     {"framework": "torch", "lengths": True},
     {"prefix": {"x": [5]}},
     {"max_bytes": 10**6, "pad_to_multiple_of": 4},
@@ -327,18 +329,26 @@ def alike(one, two):
 
 
 def in_another_order(kind, folder_of, rows, order):
-    """The rows of a whole dataset as a join: `y`, `z` and `age` lie in another order."""
-    own = {key: rows[key] for key in ("id", "x")}
-    other = {"id": rows["id"], **{key: rows[key] for key in ("y", "z", "age")}}
-    other = {key: [values[i] for i in order] for key, values in other.items()}
+    """The rows of a whole dataset as a join: `y`, `z` and `age` lie in another order, or `z` and `age`."""
+    here = ("id", "x", "y") if kind == "deep" else ("id", "x")
+    own = {key: rows[key] for key in here}
+    other = {key: rows[key] for key in rows if key == "id" or key not in here}
+    if kind != "beside":
+        other = {key: [values[i] for i in order] for key, values in other.items()}
     one, two = (
         vl.JointNestedRaggedTensorDict(part, schema={key: np.dtype(DTYPES[key]) for key in part})
         for part in (own, other)
     )
     if kind == "memory":
         return vl.Dataset(one).join(vl.Dataset(two), on="id")
-    size = {"files": 100, "shards": 2, "unmapped": 2}[kind]
-    one, two = folder(folder_of / "a", one, size), folder(folder_of / "b", two, size)
+    size = {"files": 100, "deep": 3}.get(kind, 2)
+    is_small = {"compress": kind in ("compressed", "beside")}
+    one, two = (
+        folder(folder_of / "a", one, size, **is_small),
+        folder(folder_of / "b", two, size + 1, **is_small),
+    )
+    if kind == "beside":
+        return one.with_file(folder_of / "b", keys=["y", "z", "age"])
     if kind == "unmapped":
         two = vl.open(folder_of / "b", mmap=False)
     return one.join(two, on="id")
@@ -358,7 +368,7 @@ def one_dataset():
     return vl.Dataset(vl.JointNestedRaggedTensorDict(ROWS, schema=schema))
 
 
-@pytest.mark.parametrize("kind", ["memory", "files", "shards", "unmapped"])
+@pytest.mark.parametrize("kind", ["memory", "files", "shards", "unmapped", "deep", "compressed", "beside"])
 @pytest.mark.parametrize("how", HOW)
 def test_batches_in_another_order_are_those_of_one_dataset(tmp_path, kind, how):
     if "framework" in how:
