@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -32,6 +33,22 @@ __all__ = ["compact"]
 
 # What a compacted file says of the file and the rows that it was made of.
 _ORIGIN = "compact.rows"
+_SOURCES = "compact.sources"
+
+
+class CompactedFile(NamedTuple):
+    """A file whose rows another one has, but for those that were taken out."""
+
+    name: str
+    rows: int
+    size: int
+    time: int
+    deletions: list[int]
+
+
+def sources_of(file: File) -> list[CompactedFile]:
+    """The files that a file was made of, each of the one before; a reader may have opened any of them."""
+    return [CompactedFile(*source) for source in json.loads(file.header.metadata.get(_SOURCES, "[]"))]
 
 
 class _Job(NamedTuple):
@@ -183,6 +200,10 @@ def _write_rest(job: _Job) -> None:
         check_header(file, shard)
         check_tensors(file, tensors_of(file, None))
     assert shard.deletions is not None
+    stat = os.stat(shard.path)
+    source = CompactedFile(
+        os.path.basename(shard.path), file.count, stat.st_size, stat.st_mtime_ns, shard.deletions.tolist()
+    )
     rest = np.delete(np.arange(file.count), shard.deletions)
     joint = file.joint().take(rest)
     entries: dict[str, Any] = {f"dim{d}/bounds": joint.bounds(d) for d in range(1, file.depth + 1)}
@@ -196,7 +217,7 @@ def _write_rest(job: _Job) -> None:
         entries,
         vocabularies=words or None,
         row_ids=file.row_ids,
-        metadata={**own, _ORIGIN: job.origin},
+        metadata={**own, _ORIGIN: job.origin, _SOURCES: json.dumps([*sources_of(file), source])},
         durable=job.durable,
         schema=file.schema if file.layout.schema.declared else None,
         account=_account_of(file, shard.deletions, {name: joint.rows(dim) for name, dim in dims.items()}),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from varlen.errors import error_of, file_error
+from varlen.io.compaction import CompactedFile, sources_of
 from varlen.io.differences import level_difference, value_difference
 from varlen.io.errors import StaleFileError
 from varlen.io.file import File
@@ -32,28 +33,88 @@ def reload_shards(old: ShardSet) -> ShardSet:
 def compare_sets(old: ShardSet, new: ShardSet) -> None:
     """Refuse a set whose first rows are not those of another, but for rows that were deleted."""
     _check_keys(old, new)
-    rows = None if has_same_places(old, new) else [_rest_of(old), _rest_of(new)]
+    trace = trace_rows(old, new)
+    rows = None if trace is None else [trace.old, trace.new]
     counts = [len(old), len(new)] if rows is None else [*map(len, rows)]
     if counts[1] < counts[0]:
         path = new.paths[0] if new.paths else ""
         raise file_error(path, f"{counts[1]} rows, but there were {counts[0]}", "reload")
     for shard in np.flatnonzero(old.counts).tolist():
-        if not is_same(old, new, shard):
+        if not is_same(old, new, shard) and (trace is None or shard not in trace.same_shards):
             _compare(old, new, shard, rows)
 
 
-def has_same_places(old: ShardSet, new: ShardSet) -> bool:
-    """Whether the rows of a set lie where they were in its files: none was taken out of them."""
+class Trace(NamedTuple):
+    """Rows of a set, and where they are in another; `same_shards` hold what they held."""
+
+    old: Ints
+    new: Ints
+    same_shards: frozenset[int] = frozenset()
+
+
+def trace_rows(old: ShardSet, new: ShardSet) -> Trace | None:
+    """Where the rows of a set are that were not deleted; None if they lie where they were."""
     ends = old.offsets[1:]
-    return np.array_equal(ends, new.offsets[1 : len(ends) + 1]) or not (
-        old.has_deletions or new.has_deletions
-    )
+    if np.array_equal(ends, new.offsets[1 : len(ends) + 1]):
+        return None
+    trace = _trace_files(old, new)
+    if trace is not None or not (old.has_deletions or new.has_deletions):
+        return trace
+    return Trace(_rest_of(old), _rest_of(new))
+
+
+def _trace_files(old: ShardSet, new: ShardSet) -> Trace | None:
+    """By the files that took the place of others, and say which rows they left out."""
+    homes: dict[str, int] = {path: shard for shard, path in enumerate(new.paths)}
+    origins: dict[str, tuple[int, list[CompactedFile]]] = {}
+    for path in homes.keys() - set(old.paths):
+        sources = sources_of(new.file(homes[path]))
+        for i, source in enumerate(sources):
+            origins[place_beside(path, source.name)] = homes[path], sources[i:]
+    if not origins.keys() & set(old.paths):
+        return None
+    old_rows, new_rows, same_shards = [], [], set[int]()
+    for shard, path in enumerate(old.paths):
+        if path in homes:
+            home, sources = homes[path], list[CompactedFile]()
+            is_same_file = _is_same_file(old, new, shard, home)
+        elif path in origins:
+            home, sources = origins[path]
+            is_same_file = _was_file(old, shard, sources[0])
+        else:
+            return None
+        same_shards |= {shard} if is_same_file else set()
+        rows = np.arange(old.counts[shard])
+        for source in sources:
+            rows = np.delete(rows, source.deletions)
+        if len(rows) != new.counts[home]:
+            return None
+        old_rows.append(rows + old.offsets[shard])
+        new_rows.append(np.arange(len(rows)) + new.offsets[home])
+    one, two = np.concatenate(old_rows), np.concatenate(new_rows)
+    if (np.diff(two) < 0).any():
+        return None
+    is_left = np.isin(one, _rest_of(old)) & np.isin(two, _rest_of(new))
+    return Trace(one[is_left], two[is_left], frozenset(same_shards))
+
+
+def place_beside(path: str, name: str) -> str:
+    """The path of another file of the same folder."""
+    return path[: len(path) - len(path.replace("\\", "/").rpartition("/")[2])] + name
+
+
+def _was_file(old: ShardSet, shard: int, source: CompactedFile) -> bool:
+    identity, size = known_identity(old, shard), old._shards[shard].size
+    if identity is not None:
+        return identity[:2] == (source.size, source.time)
+    return size is not None and (size, old.counts[shard]) == (source.size, source.rows)
 
 
 def count_known_rows(old: ShardSet, new: ShardSet) -> int:
     """How many of the rows of a set that were not deleted were there before."""
-    if not has_same_places(old, new):
-        return len(_rest_of(old))
+    trace = trace_rows(old, new)
+    if trace is not None:
+        return len(trace.old)
     return len(old) if new.rest is None else int(new.rest.searchsorted(len(old)))
 
 
@@ -97,7 +158,11 @@ def is_same(old: ShardSet, new: ShardSet, shard: int) -> bool:
     """Whether a shard is the file that it was, at the same rows."""
     if shard >= len(new.paths) or old.offsets[shard + 1] != new.offsets[shard + 1]:
         return False
-    was, now = old._shards[shard], new._shards[shard]
+    return _is_same_file(old, new, shard, shard)
+
+
+def _is_same_file(old: ShardSet, new: ShardSet, shard: int, home: int) -> bool:
+    was, now = old._shards[shard], new._shards[home]
     if was.path != now.path:
         return False
     identity = known_identity(old, shard)
@@ -105,7 +170,7 @@ def is_same(old: ShardSet, new: ShardSet, shard: int) -> bool:
         stat = os.stat(now.path)
         return identity == (stat.st_size, stat.st_mtime_ns, stat.st_ino)
     if identity is not None:
-        return identity == new.file(shard).identity
+        return identity == new.file(home).identity
     return (was.rows, was.size, was.checksum) == (now.rows, now.size, now.checksum)
 
 

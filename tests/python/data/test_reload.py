@@ -134,3 +134,35 @@ def test_a_subclass_keeps_its_own(tmp_path):
     add(tmp_path / "a")
     grown = ds.reload()
     assert (type(grown), grown.note, grown.new_rows) == (Own, "mine", range(3, 5))
+
+
+@pytest.mark.parametrize("clean", [False, True])
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("options", [{}, {"mmap": False}])
+def test_deletions_that_were_compacted_before_they_were_seen(tmp_path, clean, is_read, options):
+    rows = {"id": list(range(9)), "x": [[i] * (i % 3) for i in range(9)]}
+    folder = begin(tmp_path / "a", rows, row_ids="id")
+    left = list(range(9))
+    ds = vl.open(folder, **options)
+    joined = ds.with_key("n", np.arange(9))
+    if is_read:
+        assert ds[:].to_list() == rows
+    writer, new = vl.open(folder), []
+    for step, deleted in enumerate(([1, 2], [6], [0, 3])):  # of those that are left
+        writer = writer.delete(deleted)
+        left = [row for i, row in enumerate(left) if i not in deleted]
+        if step != 1:
+            io.compact(folder, clean=clean)
+            writer = vl.open(folder)
+        if step == 0:
+            add(folder, {"id": [50, 51], "x": [[5], []]})
+            writer, new = vl.open(folder), [50, 51]
+            left = [*left, *new]
+        again = ds.reload()
+        assert again["id"].tolist() == left
+        assert again.select(again.new_rows)["id"].tolist() == new
+        assert again.reload()["id"].tolist() == left
+        assert list(again.reload().new_rows) == []
+    assert again[:].to_list()["x"] == [[] if i > 50 else [5] if i == 50 else [i] * (i % 3) for i in left]
+    with pytest.raises(ValueError, match="reload: deleted rows were taken out of the files, and 'n' has"):
+        joined.reload()

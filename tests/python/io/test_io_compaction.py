@@ -144,10 +144,7 @@ def test_readers_of_the_old_files_go_on_until_they_are_cleaned(tmp_path):
     other = make(tmp_path / "b")
     unread = vl.open(other)
     io.compact(other, clean=True)
-    with pytest.raises(
-        io.StaleFileError, match="cannot be compared, as it was not read before; open it again"
-    ):
-        unread.reload()
+    assert texts(unread.reload()) == whole  # the files say what they were made of
 
 
 def test_generations_follow_each_other(tmp_path):

@@ -135,9 +135,9 @@ class KeyTask(NamedTuple):
 
 def find_groups(task: KeyTask, file: SourceFile) -> set[Any]:
     """The distinct values of the first group column."""
-    whole, out = task.step.plan(), set[Any]()
-    name = whole.groups[0]
-    with naming_file(file.source.path, _WRONG), whole.part([file.source], [name]) as plan:
+    files, out = task.step.plan(), set[Any]()
+    name = files.groups[0]
+    with naming_file(file.source.path, _WRONG), files.part([file.source], [name]) as plan:
         plan.nulls = "nan", None  # whoever groups the rows refuses them, and says why
         if not plan.is_learned:
             plan.words = Vocabularies(null_word=NULL)
