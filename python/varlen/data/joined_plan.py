@@ -77,10 +77,10 @@ def plan_join(source: Any, options: BatchOptions) -> JoinPlan | None:
     parts = []
     for i, (part, index, names, depth) in enumerate(entries):
         others = [dims[first], *dims[:i]]  # a batch has the masks of the dims of its keys
-        beside = {} if i == first else {**_NONE_BESIDE}
+        extras = {} if i == first else {**_NONE_BESIDE}
         if i != first and dims[i] - set().union(*others):
-            beside.pop("masks")
-        parts.append(JoinPart(part, index, _options_of(options, names, depth > 0, beside), depth > 0))
+            extras.pop("masks")
+        parts.append(JoinPart(part, index, _options_of(options, names, depth > 0, extras), depth > 0))
     return JoinPlan(parts, _usual_order({key: source.fields[key] for key in keys}))
 
 
@@ -90,9 +90,11 @@ def _mapped_parts(source: AlignedSource) -> list[tuple[Any, Ints | None, list[st
     others = [i for i in range(len(source._parts)) if i not in plain]
     result: list[tuple[Any, Ints | None, list[str]]] = []
     if plain:
-        keys = [key for i in plain for key in source._own(i, None)]
+        names = [source._own(i, None) for i in plain]
+        keys = [key for own in names for key in own]
         parts = [source._parts[i] for i in plain]
-        result.append((parts[0] if len(parts) == 1 else AlignedSource(parts, keys), None, keys))
+        own = parts[0] if len(parts) == 1 else AlignedSource(parts, names=names)
+        result.append((own, None, keys))
     for i in others:
         part: Any = source._parts[i]
         result.append((part._source, part._index, source._own(i, None)))
@@ -100,13 +102,13 @@ def _mapped_parts(source: AlignedSource) -> list[tuple[Any, Ints | None, list[st
 
 
 def _options_of(
-    options: BatchOptions, keys: list[str], has_levels: bool, beside: Mapping[str, Any]
+    options: BatchOptions, keys: list[str], has_levels: bool, extras: Mapping[str, Any]
 ) -> BatchOptions:
-    """The options as far as they are of these keys, and `beside` instead."""
+    """The options as far as they are of these keys, and `extras` instead of others."""
     own: dict[str, Any] = dict(options.user_options)
     if not has_levels:
         own = {name: own[name] for name in _OF_FLAT if name in own}
-    own |= beside
+    own |= extras
     for name in _PER_KEY:
         if isinstance(own.get(name), Mapping):
             own[name] = {key: value for key, value in own[name].items() if key in keys}

@@ -364,3 +364,35 @@ def test_what_takes_no_manifest_says_what_does(root, capsys):
     as_one = vl.open([*sorted(root.glob("base/*.nrt")), *sorted(root.glob("base/*.nrt"))])
     assert as_one.save_manifest(root / "two.json") == 1
     assert vl.open(root / "two.json")["id"].tolist() == BASE["id"] * 2
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_keys_that_were_left_out_stay_out_of_another_join(root, is_deleted):
+    """Also where another file has a key of that name; and the join reloads each part as it was opened."""
+    keep(root)
+    folder(root / "more", {"code": [[[1], []], [], [[2]], [[], [], [3]], [[4]]], "n": [1, 2, 3, 4, 5]}, 4)
+    rows = {"id": BASE["id"], "score": SCORE["score"], "n": [1, 2, 3, 4, 5]}
+    rows["code"] = [[[1], []], [], [[2]], [[], [], [3]], [[4]]]
+    joined = vl.open(root / "set.json", keys=["id", "score"]).with_file(root / "more")
+    if is_deleted:
+        for name in ("base", "score", "more"):
+            vl.open(root / name).delete([1])
+        opened = vl.open(root / "base").with_file(root / "score")
+        opened.save_manifest(root / "two.json")
+        joined = vl.open(root / "two.json", keys=["id", "score"]).with_file(root / "more")
+        rows = {key: [value for i, value in enumerate(values) if i != 1] for key, values in rows.items()}
+    for ds in (
+        joined,
+        pickle.loads(pickle.dumps(joined)),
+        joined.reload(),
+        joined.with_key("z", joined["n"]),
+    ):
+        assert set(ds.keys()) - {"z"} == set(rows)
+        assert {key: values for key, values in ds[:].to_list().items() if key != "z"} == rows
+        assert ds.batch([2, 0], keys=["code", "n"], layout="ragged")["n"].tolist() == [rows["n"][2], 1]
+    joined.save_manifest(root / "three.json")
+    again = vl.open(root / "three.json", keys=["code"])
+    assert again.keys() == ["code"]
+    assert again.with_file(root / "more", keys=["n"])[:].to_list() == {
+        key: rows[key] for key in ("code", "n")
+    }

@@ -13,7 +13,7 @@ from varlen.data.sources.memory import Array, ColumnLike, Ints, Source, rest_of
 from varlen.errors import value_error
 from varlen.io import ShardSet
 from varlen.io.differences import level_difference
-from varlen.io.reload import has_same_places
+from varlen.io.reload import trace_rows
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
 
@@ -115,17 +115,22 @@ class AlignedSource:
 
     A shard here is a range of rows that lies in one shard of each source, so that its keys are views. Levels
     are compared before a shard is first used, or all at once by `check`. `keys` are those that it shows, by
-    default all; `manifest` is the path and the version that was asked for.
+    default all, and `names` those of each source; `manifest` is the path and the version that was asked for.
+    `origins` are the sources that `reload` opens again, those of a manifest together.
     """
 
     decodes = False  # rows of compressed files are read
 
     def __init__(
-        self, parts: Sequence[Source], keys: Keys = None, manifest: tuple[str, int | None] | None = None
+        self,
+        parts: Sequence[Source],
+        keys: Keys = None,
+        manifest: tuple[str, int | None] | None = None,
+        names: Sequence[Keys] | None = None,
+        origins: Sequence[Source] | None = None,
     ) -> None:
-        self._parts: list[Source] = []  # none of them aligned itself
-        for part in parts:
-            self._parts += part._parts if isinstance(part, AlignedSource) else [part]
+        self._parts, own_names = flat_parts(parts, names)
+        self._origins = list(self._parts if origins is None else origins)
         self._wants, self.manifest = keys, manifest
         self.mmap = all(part.mmap for part in self._parts)
         self.waits = any(getattr(part, "waits", False) for part in self._parts)
@@ -144,9 +149,9 @@ class AlignedSource:
         self._joints: dict[int, tuple[list[_core.Joint], _core.Joint]] = {}
         self._equal: set[int] = set()  # shards whose levels were compared
         self._owners: dict[str, int] = {}
-        for i, part in enumerate(self._parts):
+        for i, (part, own) in enumerate(zip(self._parts, own_names, strict=True)):
             for name in part.fields:
-                if keys is None or name in keys:
+                if (keys is None or name in keys) and (own is None or name in own):
                     self._owners.setdefault(name, i)
         self.row_ids = next((part.row_ids for part in self._parts if part.row_ids is not None), None)
 
@@ -271,7 +276,8 @@ class AlignedSource:
             self._compare(shard)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AlignedSource, (self._parts, self._wants, self.manifest)
+        names = [self._own(i, None) for i in range(len(self._parts))]
+        return AlignedSource, (self._parts, self._wants, self.manifest, names, self._origins)
 
     def _own(self, i: int, keys: Keys) -> list[str]:
         """The keys of a source, or those that are asked for."""
@@ -326,18 +332,41 @@ class AlignedSource:
 
 
 def align(
-    parts: Sequence[Source], keys: Keys = None, manifest: tuple[str, int | None] | None = None
+    parts: Sequence[Source],
+    keys: Keys = None,
+    manifest: tuple[str, int | None] | None = None,
+    names: Sequence[Keys] | None = None,
 ) -> AlignedSource:
     """An aligned source; where its parts have other rows deleted, of the rest of each."""
-    own = [one for part in parts for one in (part._parts if isinstance(part, AlignedSource) else [part])]
+    origins: list[Source] = []
+    for part in parts:
+        is_join = isinstance(part, AlignedSource) and part.manifest is None
+        origins += part._origins if is_join else [part]  # type: ignore[attr-defined]
+    own, names = flat_parts(parts, names)
     first, *others = [(rest_of(part), len(part)) for part in own]
     if all(_is_same_rest(first, other) for other in others):
-        return AlignedSource(own, keys, manifest)
+        return AlignedSource(own, keys, manifest, names, origins)
     rest: list[Source] = []
     for part in own:
         rows = rest_of(part)
         rest.append(part if rows is None else TakenSource(part, rows))
-    return AlignedSource(rest, keys, manifest)
+    return AlignedSource(rest, keys, manifest, names, origins)
+
+
+def flat_parts(
+    parts: Sequence[Source], names: Sequence[Keys] | None = None
+) -> tuple[list[Source], list[Keys]]:
+    """The sources, none of them aligned itself, and the keys that each shows."""
+    own: list[Source] = []
+    own_names: list[Keys] = []
+    for i, part in enumerate(parts):
+        if isinstance(part, AlignedSource):
+            own += part._parts
+            own_names += [part._own(j, None) for j in range(len(part._parts))]
+        else:
+            own.append(part)
+            own_names.append(None if names is None else names[i])
+    return own, own_names
 
 
 def bare(part: Source) -> Source:
@@ -348,9 +377,13 @@ def bare(part: Source) -> Source:
 
 def lost_rows(old: Source, new: Source) -> Ints:
     """Of the rows of a source that were not deleted, the places of those that were deleted since."""
-    one, two = cast("ShardSet", bare(old)), cast("ShardSet", bare(new))
-    rows, old_rows = rest_of(two), rest_of(one)
-    if rows is None or not (isinstance(one, ShardSet) and has_same_places(one, two)):
+    one: Any = bare(old)
+    if not isinstance(one, ShardSet):
+        return np.empty(0, np.int64)
+    two = cast("ShardSet", bare(new))
+    old_rows, trace = rest_of(one), trace_rows(one, two)
+    rows = two.rest if trace is None else trace.old
+    if rows is None:
         return np.empty(0, np.int64)
     return np.flatnonzero(~np.isin(np.arange(len(one)) if old_rows is None else old_rows, rows))
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from varlen.data.manifest import reload_manifest
-from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, lost_rows
+from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, flat_parts, lost_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Source, rest_of
@@ -33,6 +33,9 @@ def reload_source(source: Source) -> Source:
         return reload_source(bare(source))
     if isinstance(source, TakenSource):
         inner = reload_source(source._source)
+        if len(inner) < len(source._source):
+            reason = "deleted rows were taken out of the files of a dataset that was joined"
+            raise value_error("reload", reason, "reload both, and join them again")
         if len(inner) != len(source._source):
             reason = f"a dataset that was joined has {len(inner) - len(source._source)} new rows"
             raise value_error("reload", reason, "reload both, and join them again")
@@ -40,19 +43,7 @@ def reload_source(source: Source) -> Source:
     if isinstance(source, AlignedSource) and source.manifest is not None:
         return reload_manifest(source)
     if isinstance(source, AlignedSource):
-        parts = [reload_source(part) for part in source._parts]
-        counts = [len(part) if (rows := rest_of(part)) is None else len(rows) for part in parts]
-        for part, count in zip(parts[1:], counts[1:], strict=True):
-            if count != counts[0]:
-                reason = f"{counts[0]} rows, but {count} of the keys {sorted(part.fields)}"
-                raise value_error("reload", reason, "add rows to all, or delete them in all, then reload")
-        own, *others = [lost_rows(old, new) for old, new in zip(source._parts, parts, strict=True)]
-        if not all(np.array_equal(own, other) for other in others):
-            reason = "other rows were deleted in one file than in another"
-            raise value_error("reload", reason, "delete the same in all, then reload")
-        result = align(parts)
-        result.check()
-        return result
+        return _reload_join(source)
     if isinstance(source, JoinedSource):
         parts = [reload_source(part) for part in source._sources]
         for i, (part, old) in enumerate(zip(parts[:-1], source._sources[:-1], strict=True)):
@@ -70,6 +61,30 @@ def reload_source(source: Source) -> Source:
             raise value_error("reload", reason, "reload before with_key")
         return KeyedSource(inner, source._name, source._column, source._values)
     return source
+
+
+def _reload_join(source: AlignedSource) -> AlignedSource:
+    """The sources of a join, opened again and joined again."""
+    origins = [reload_source(origin) for origin in source._origins]
+    parts = flat_parts(origins)[0]
+    counts = [len(part) if (rows := rest_of(part)) is None else len(rows) for part in parts]
+    for part, count in zip(parts[1:], counts[1:], strict=True):
+        if count != counts[0]:
+            reason = f"{counts[0]} rows, but {count} of the keys {sorted(part.fields)}"
+            raise value_error("reload", reason, "add rows to all, or delete them in all, then reload")
+    own, *others = [lost_rows(old, new) for old, new in zip(source._parts, parts, strict=True)]
+    if not all(np.array_equal(own, other) for other in others):
+        reason = "other rows were deleted in one file than in another"
+        raise value_error("reload", reason, "delete the same in all, then reload")
+    names = iter([source._own(i, None) for i in range(len(parts))])
+    own_names = []
+    for origin in origins:
+        own_names.append(next(names))
+        for _ in flat_parts([origin])[0][1:]:
+            next(names)
+    result = align(origins, names=own_names)
+    result.check()
+    return result
 
 
 def count_known(old: Source, new: Source) -> int:
