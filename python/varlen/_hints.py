@@ -60,10 +60,9 @@ RAGGED = {
     "shuffle": "r[rng.permutation(len(r))]",
     "squeeze": ".drop_level()",
     "take": "r[indices] or .gather()",
-    "to_arrow": "pyarrow.array(r)",
     "to_padded_tensor": ".to_dense(fill=...)",
-    "to_polars": "polars.Series(r)",
     "to_tensor": ".to_dense(fill=...)",
+    "to_torch": ".torch()",
     "value_counts": ".describe() or numpy.unique(r.values, return_counts=True)",
     "value_rowids": ".row_ids",
     "where": "numpy.where(mask, r, other)",
@@ -81,6 +80,9 @@ JOINT = {
     "sample": "varlen.data.Dataset(J).shuffle()",
     "tail": "J[-n:]",
     "to_dict": ".to_list()",
+    "to_numpy": "J[key].to_numpy()",
+    "to_torch": "varlen.data.Dataset(J).batch(rows, framework='torch')",
+    "tolist": ".to_list()",
     "values": "J[key]",
 }
 DATASET = {
@@ -105,6 +107,8 @@ DATASET = {
     "to_dict": "ds[:].to_list()",
     "to_list": "ds[:].to_list()",
     "to_numpy": "ds[key] or .batch()",
+    "to_torch": ".batch(rows, framework='torch')",
+    "tolist": "ds[:].to_list()",
     "train_test_split": ".split()",
     "values": "ds[key]",
 }

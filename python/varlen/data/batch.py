@@ -13,7 +13,8 @@ from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
 from varlen.display.text import Column, column_text, keys_text, plural
 from varlen.errors import value_error
-from varlen.interop.arrow_nodes import ArrowSource, Node, array_node, struct_node
+from varlen.interop.arrow_nodes import Node, array_node, struct_node
+from varlen.interop.frames import FrameMethods
 from varlen.types.device_methods import DeviceMethods
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["Batch"]
 
 
 @adopt_methods
-class Batch(DeviceMethods, ArrowSource, dict[str, ArrayT]):
+class Batch(DeviceMethods, FrameMethods, dict[str, ArrayT]):
     """A dict of the arrays of a batch, with methods that move it to a device.
 
     `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all others are arrays or

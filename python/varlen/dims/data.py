@@ -28,7 +28,8 @@ from varlen.dims.operators import for_every_dtype
 from varlen.dims.ops.combine import operands
 from varlen.dims.records import joint_data
 from varlen.errors import error_of, naming, type_error, value_error
-from varlen.interop.arrow_nodes import ArrowSource, Node
+from varlen.interop.arrow_nodes import Node
+from varlen.interop.frames import ColumnMethods
 from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _binary(name: str, plain: _Operation, swap: bool = False) -> Any:
 
 @adopt_methods
 @given_by_operations
-class Data(DeclaredMethods[ArrayT], NoArray, ArrowSource, DataBase[ArrayT]):
+class Data(DeclaredMethods[ArrayT], NoArray, ColumnMethods, DataBase[ArrayT]):
     """An array or a tensor whose axes have names and lengths, stored without padding.
 
     Valid positions lie end to end as rows, in row-major order of the dims. Dims of a fixed size after the

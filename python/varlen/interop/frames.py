@@ -1,8 +1,9 @@
-"""Tables of pandas, Polars and awkward over the memory that a container shows to Arrow."""
+"""Tables and columns of pyarrow, pandas, Polars and awkward over the memory that containers show to Arrow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from varlen.errors import type_error
 from varlen.interop.arrow_nodes import ArrowSource
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     import awkward
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
 __all__: list[str] = []
 
@@ -23,6 +25,34 @@ class FrameMethods(ArrowSource):
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         text = f"{type(self).__name__} is a table, not one array"
         raise type_error("", text, "use to_pandas(), to_polars() or to_awkward(), or the array of one key")
+
+    def _capsules(self) -> Any:
+        """What shows the stream and nothing else: libraries take a dict apart by themselves."""
+        return SimpleNamespace(__arrow_c_stream__=self.__arrow_c_stream__)
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a table of pyarrow, a column a key, over the same memory.
+
+        Returns
+        -------
+        pyarrow.Table
+            A level is a `large_list`, an axis of a row a list of fixed size, words are dictionaries.
+
+        Raises
+        ------
+        TypeError
+            Arrow has no type for the dtype of a key, which the error names.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 8], "word": [["to", "be"], []]})
+        >>> J.to_arrow().to_pylist()
+        [{'id': 7, 'word': ['to', 'be']}, {'id': 8, 'word': []}]
+        """
+        import pyarrow
+
+        return pyarrow.table(self._capsules())
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to a DataFrame of pandas, a column a key.
@@ -51,7 +81,7 @@ class FrameMethods(ArrowSource):
 
         from varlen.interop.arrow_columns import without_dictionaries
 
-        table = pa.table(self)
+        table = self.to_arrow()
         plain = pa.schema([field.with_type(without_dictionaries(field.type)) for field in table.schema])
         return table.cast(plain).to_pandas(
             types_mapper=lambda kind: pandas.ArrowDtype(kind) if pa.types.is_nested(kind) else None,
@@ -80,7 +110,7 @@ class FrameMethods(ArrowSource):
         """
         import polars
 
-        return polars.DataFrame(self)
+        return polars.DataFrame(self._capsules())
 
     def to_awkward(self) -> awkward.Array:
         """Convert to an array of awkward, a field a key, over the same memory.
@@ -107,9 +137,102 @@ class FrameMethods(ArrowSource):
         return array_of_node(self._arrow_node())
 
 
-def series_of(source: ArrowSource) -> pd.Series:
-    """A Series of pandas with a dtype of Arrow, over the same memory."""
-    import pandas
-    import pyarrow as pa
+class ColumnMethods(ArrowSource):
+    """Conversions of a container that is one column of sequences."""
 
-    return pandas.Series(pandas.arrays.ArrowExtensionArray(pa.array(source)))
+    __slots__ = ()
+
+    def to_arrow(self) -> pa.Array:
+        """Convert to an array of pyarrow, over the same memory where it is on the CPU.
+
+        Returns
+        -------
+        pyarrow.Array
+            The sequences; a level is a `large_list`, an axis of the rows a list of fixed size.
+
+        Raises
+        ------
+        TypeError
+            Arrow has no type for the dtype.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.Ragged([3, 1, 4], [1, 2]).to_arrow().to_pylist()
+        [[3], [1, 4]]
+        """
+        import pyarrow
+
+        return pyarrow.array(self)
+
+    def to_pandas(self) -> pd.Series:
+        """Convert to a Series of pandas with a dtype of Arrow, which shares values and offsets.
+
+        `Series.list` and `explode` work on it, and `Ragged(series)` goes back. `pandas.Series(r)` and
+        `frame["x"] = r` make a column of objects instead, one array a sequence.
+
+        Returns
+        -------
+        pandas.Series
+            The sequences; a level is a `large_list`, an axis of the rows a list of fixed size.
+
+        Raises
+        ------
+        TypeError
+            Arrow has no type for the dtype.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.Ragged([3, 1, 4], [1, 2]).to_pandas().list.len().tolist()
+        [1, 2]
+        """
+        import pandas
+
+        return pandas.Series(pandas.arrays.ArrowExtensionArray(self.to_arrow()))
+
+    def to_polars(self) -> pl.Series:
+        """Convert to a Series of Polars, over the same memory; `Ragged(series)` goes back.
+
+        Returns
+        -------
+        polars.Series
+            The sequences; a level is a List, an axis of the rows an Array. pyarrow is not needed.
+
+        Raises
+        ------
+        TypeError
+            Arrow has no type for the dtype.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.Ragged([3, 1, 4], [1, 2]).to_polars().list.sum().to_list()
+        [3, 5]
+        """
+        import polars
+
+        return polars.Series(self)
+
+    def to_awkward(self) -> awkward.Array:
+        """Convert to an array of awkward, over the same memory.
+
+        Returns
+        -------
+        awkward.Array
+            Lists as deep as the levels; axes of a row are regular.
+
+        Raises
+        ------
+        TypeError
+            Awkward or Arrow has no type for the dtype.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_awkward().to_list()
+        [[1.0], [2.0, 3.0]]
+        """
+        from varlen.interop.awkward_nodes import array_of_node
+
+        return array_of_node(self._arrow_node())

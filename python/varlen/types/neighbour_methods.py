@@ -11,18 +11,15 @@ from varlen.arguments import as_int, as_list, check_hashable, one_of
 from varlen.backends.values import ArrayT
 from varlen.errors import error_of, value_error
 from varlen.interop import neighbours
-from varlen.interop.frames import series_of
 from varlen.levels import check_nest
 from varlen.ops.support.inputs import one_level
 
 if TYPE_CHECKING:
-    import pandas as pd
     import tensorflow
     import xarray
     from numpy.typing import NDArray
     from scipy.sparse import sparray
 
-    from varlen.interop.arrow_nodes import ArrowSource
     from varlen.types.ragged import Ragged
 
 _DLPACK = ("", "DLPack carries one array, without offsets", "pass .values, and .offsets beside it")
@@ -278,29 +275,6 @@ class NeighbourMethods(RaggedBase[ArrayT]):
         array([array([3]), array([1, 4])], dtype=object)
         """
         return neighbours.objects_of(self._values, one_level(self))
-
-    def to_pandas(self) -> pd.Series:
-        """Convert to a Series of pandas with a dtype of Arrow, which shares values and offsets.
-
-        `Series.list` and `explode` work on it, and `Ragged(series)` goes back. `pandas.Series(r)` and
-        `frame["x"] = r` make a column of objects instead, one array a sequence.
-
-        Returns
-        -------
-        pandas.Series
-            The sequences; a level is a `large_list`, an axis of the rows a list of fixed size.
-
-        Raises
-        ------
-        TypeError
-            Arrow has no type for the dtype.
-
-        Examples
-        --------
-        >>> vl.Ragged([3, 1, 4], [1, 2]).to_pandas().list.len().tolist()
-        [1, 2]
-        """
-        return series_of(cast("ArrowSource", self))
 
     def to_numpy(self) -> np.ndarray:
         """Convert to an array of Python objects, one a sequence; `to_dense` and `values` have numbers.

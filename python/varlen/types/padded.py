@@ -14,7 +14,8 @@ from varlen.arguments import check_step, index_array, is_listed, over_limit, rai
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, instance_error, type_error, value_error
-from varlen.interop.arrow_nodes import ArrowSource, Node, array_node
+from varlen.interop.arrow_nodes import Node, array_node
+from varlen.interop.frames import ColumnMethods
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import container
 from varlen.types import arithmetic
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 @adopt_methods
 @container("Padded")
-class Padded(NoArray, TensorMethods, ArrowSource, Generic[ArrayT]):
+class Padded(NoArray, TensorMethods, ColumnMethods, Generic[ArrayT]):
     """Sequences side by side in one time-major block, sorted by length, for recurrent layers.
 
     Parameters

@@ -19,8 +19,9 @@ from varlen.backends.numeric import is_bool
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
 from varlen.interop import neighbours
-from varlen.interop.arrow_nodes import ArrowSource, Node, array_node
+from varlen.interop.arrow_nodes import Node, array_node
 from varlen.interop.arrow_parts import is_foreign, sequences_from
+from varlen.interop.frames import ColumnMethods
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -60,7 +61,7 @@ class Ragged(
     Operators,
     TensorMethods,
     NeighbourMethods[ArrayT],
-    ArrowSource,
+    ColumnMethods,
     RaggedBase[ArrayT],
 ):
     """Sequences of different lengths, nested to any depth.

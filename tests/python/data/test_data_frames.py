@@ -122,6 +122,80 @@ class TestColumns:
         assert vl.Ragged(r.to_pandas()).to_list() == r.to_list()
 
 
+def columns():
+    """Containers of one column, and their sequences."""
+    rows = [[3, 1], [], [4]]
+    time = vl.Dim("time", lengths=[2, 0, 1])
+    return {
+        "ragged": (vl.Ragged.from_list(rows), rows),
+        "nested": (vl.Ragged.from_list([rows, []]), [rows, []]),
+        "no sequences": (vl.Ragged(np.empty(0), []), []),
+        "padded": (vl.Padded.from_list(list(map(np.array, [[1], [3, 1]]))), [[1], [3, 1]]),
+        "data": (vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time]), rows),
+    }
+
+
+def tables():
+    """Containers whose keys are columns, and their rows."""
+    dataset = vl.data.Dataset(joint())
+    time = vl.Dim("time", lengths=[1, 2])
+    data = {"x": vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])}
+    return {
+        "joint": (joint(), ROWS),
+        "dataset": (dataset, ROWS),
+        "batch": (dataset.batch([1, 0], keys=["id", "time"], layout="padded"), None),
+        "data": (vl.dims.DataDict(data), [{"x": [3]}, {"x": [1, 4]}]),
+    }
+
+
+NEIGHBOURS = {
+    "to_arrow": ("pyarrow", lambda x: x.to_pylist()),
+    "to_pandas": ("pandas", None),
+    "to_polars": ("polars", lambda x: x.to_dicts() if hasattr(x, "to_dicts") else x.to_list()),
+    "to_awkward": ("awkward", lambda x: x.to_list()),
+}
+
+
+@pytest.mark.parametrize("method", NEIGHBOURS)
+class TestEveryContainer:
+    """Whatever shows itself to Arrow goes to every neighbour by name."""
+
+    def convert(self, source, method):
+        library, rows_of = NEIGHBOURS[method]
+        pytest.importorskip(library, reason=f"{library} is not installed")
+        if method != "to_pandas":
+            return rows_of(getattr(source, method)())
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        frame = source.to_pandas()
+        if frame.ndim == 1:
+            return pa.array(frame).to_pylist()
+        return pa.Table.from_pandas(frame, preserve_index=False).to_pylist()
+
+    @pytest.mark.parametrize("name", columns())
+    def test_a_column_is_its_sequences(self, method, name):
+        source, rows = columns()[name]
+        assert self.convert(source, method) == rows
+
+    @pytest.mark.parametrize("name", tables())
+    def test_a_table_is_its_rows(self, method, name):
+        source, rows = tables()[name]
+        if rows is None:
+            rows = [
+                {key: column[i].tolist() for key, column in source.items()} for i in range(len(source["id"]))
+            ]
+        assert self.convert(source, method) == rows
+
+    def test_tensors_are_read_where_they_are(self, method):
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        r = vl.Ragged(torch.tensor([3, 1, 4]), [2, 1])
+        assert self.convert(r, method) == [[3, 1], [4]]
+
+    def test_a_dtype_without_a_type_is_named(self, method):
+        dtype = [("a", "i4")] if method == "to_awkward" else "c8"
+        with pytest.raises(TypeError, match="no type for dtype"):
+            self.convert(vl.Ragged(np.zeros(2, dtype), [2]), method)
+
+
 class TestPolars:
     pl = pytest.importorskip("polars", reason="polars is not installed")
 

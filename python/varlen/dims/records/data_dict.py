@@ -17,7 +17,8 @@ from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
 from varlen.errors import error_of
-from varlen.interop.arrow_nodes import ArrowSource, Node, struct_node
+from varlen.interop.arrow_nodes import Node, struct_node
+from varlen.interop.frames import FrameMethods
 from varlen.levels import describe_difference
 from varlen.types.device_methods import DeviceMethods
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @adopt_methods
-class DataDict(DeviceMethods, ArrowSource, Mapping[str, Data[Any]]):
+class DataDict(DeviceMethods, FrameMethods, Mapping[str, Data[Any]]):
     """The Data of a batch by name. Dims that several Data share have the same lengths.
 
     It is a mapping that does not change; `batch | {"loss": loss}` makes another one.
