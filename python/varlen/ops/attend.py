@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
-@tracing.eager_only()
 def attend(
     q: RaggedT,
     k: RaggedBase[Any],
@@ -139,7 +138,8 @@ def _check_levels(q: Any, k: Any, v: Any) -> None:
     """Refuse queries, keys and values of different sequences."""
     if not same_levels(k._levels, v._levels):
         raise value_error("v", f"nests otherwise than k: {describe_difference(v._levels, k._levels)}")
-    if len(q._levels) != len(k._levels) or len(q._levels[-1]) != len(k._levels[-1]):
-        raise value_error("k", f"has {len(k._levels[-1])} sequences, q has {len(q._levels[-1])}")
+    counts = [tracing.count_of(x._levels[-1]) for x in (k, q)]
+    if len(q._levels) != len(k._levels) or tracing.holds_surely(counts[0] != counts[1]):
+        raise value_error("k", f"has {counts[0]} sequences, q has {counts[1]}")
     if not same_levels(q._levels[:-1], k._levels[:-1]):
         raise value_error("k", "its outer levels differ from those of q")

@@ -93,7 +93,7 @@ def _dropout(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, A
     share = as_float(x.get("p", 0.5), "p")
     if not 0 <= share <= 1:
         raise value_error("p", f"expected a share from 0 to 1, got {share}", number=share)
-    flat: Any = r._make(values, r._levels[-1:])
+    flat: Any = regroup(r, values, r._levels[-1:])
     factors = values.new_empty((len(r._levels[-1]), values.shape[1])).bernoulli_(1 - share)
     return same_kind(r, (flat * (factors / (1 - share) if share < 1 else factors))._values)
 
@@ -117,7 +117,7 @@ def _bag(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any])
     x["input"], x["include_last_offset"] = r._values, True
     x["offsets"] = r._values.new_tensor(r._levels[-1].offsets.tolist(), dtype=r._values.dtype)
     rows = func(**x)
-    return r._make(rows, r._levels[:-1]) if len(r._levels) > 1 else rows
+    return regroup(r, rows, r._levels[:-1]) if len(r._levels) > 1 else rows
 
 
 def _rows_of_two(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

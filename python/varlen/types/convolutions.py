@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_int, one_of
 from varlen.errors import type_error, value_error
+from varlen.ops.support.inputs import regroup
 from varlen.types.channels import call_arguments, channel_rows
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def _conv(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     from varlen.backends.torch.conv import convolve
 
     rows, level = convolve(func, values, r._levels[-1], **x)
-    return r._make(rows, (*r._levels[:-1], level))
+    return regroup(r, rows, (*r._levels[:-1], level))
 
 
 def _conv_transpose(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -33,7 +34,7 @@ def _conv_transpose(name: str, func: Callable[..., Any], args: Any, kwargs: dict
     from varlen.backends.torch.conv import convolve_transposed
 
     rows, level = convolve_transposed(func, values, r._levels[-1], **x)
-    return r._make(rows, (*r._levels[:-1], level))
+    return regroup(r, rows, (*r._levels[:-1], level))
 
 
 def _pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -51,7 +52,7 @@ def _pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
         func, values, r._levels[-1], x["kernel_size"], stride, x.get("padding", 0), x.get("dilation", 1),
         is_max, x.get("count_include_pad", True), x.get("ceil_mode", False),
     )  # fmt: skip
-    return r._make(rows, (*r._levels[:-1], level))
+    return regroup(r, rows, (*r._levels[:-1], level))
 
 
 def _pad(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -74,7 +75,7 @@ def _pad(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any])
     else:
         left, right = numbers
         rows, level = extend_alike(values, r._levels[-1], left, right, mode)
-    return r._make(rows, (*r._levels[:-1], level))
+    return regroup(r, rows, (*r._levels[:-1], level))
 
 
 CONVOLUTIONS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any]] = {

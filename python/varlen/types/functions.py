@@ -380,14 +380,14 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
 def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function along an axis of each row; the axis is counted in the container."""
     r, dim = args[0], kwargs.get("dim", _ON_ROW_AXES[name])
-    inner = r.values.ndim - 1 if _is_ragged(r) else 0
+    inner = r._values.ndim - 1 if _is_ragged(r) else 0
     place = dim + r.ndim if isinstance(dim, int) and dim < 0 else dim
     first = r.ndim - inner
     if not isinstance(place, int) or not first <= place < r.ndim:
         raise _refusal(
             f"torch.{name}", f"r.values, r.to_dense(), or a dim of the rows, {first} or more; got {dim}"
         )
-    return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
+    return same_kind(r, func(r._values, *args[1:], **{**kwargs, "dim": place - first + 1}))
 
 
 def _combine(library: str, name: str, args: object, kwargs: dict[str, Any]) -> Any:

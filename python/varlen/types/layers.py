@@ -11,8 +11,8 @@ from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.attend import attend
 from varlen.ops.ctc import ctc_loss
-from varlen.ops.support.inputs import same_kind
-from varlen.types.channels import CHANNELS, channel_rows
+from varlen.ops.support.inputs import regroup, same_kind
+from varlen.types.channels import CHANNELS, call_arguments, channel_rows
 from varlen.types.convolutions import CONVOLUTIONS
 from varlen.types.tensor_calls import Size
 
@@ -33,6 +33,18 @@ _NAMES = {
     "cosine_embedding_loss": ("input1", "input2", "target"),
 }
 _RECURRENT = ("gru", "lstm", "rnn_tanh", "rnn_relu")
+# The arguments of torch.nn.functional.multi_head_attention_forward, and what they are by default.
+_MULTI_HEAD: dict[str, Any] = {
+    **dict.fromkeys(
+        ("query", "key", "value", "embed_dim_to_check", "num_heads", "in_proj_weight", "in_proj_bias",
+         "bias_k", "bias_v")
+    ),
+    "add_zero_attn": False, "dropout_p": 0.0, "out_proj_weight": None, "out_proj_bias": None,
+    "training": True, "key_padding_mask": None, "need_weights": True, "attn_mask": None,
+    "use_separate_proj_weight": False,
+    **dict.fromkeys(("q_proj_weight", "k_proj_weight", "v_proj_weight", "static_k", "static_v")),
+    "average_attn_weights": True, "is_causal": False,
+}  # fmt: skip
 # How many Raggeds come first.
 COUNTED = {name: 3 if name in _NAMES else 2 for name in _LOSSES}
 
@@ -193,9 +205,7 @@ def _join(final: Any, old: Any, count: int, inverse: Any) -> Any:
 
 def _multi_head(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """`torch.nn.functional.multi_head_attention_forward` inside sequences."""
-    call = inspect.signature(func).bind(*args, **kwargs)
-    call.apply_defaults()
-    x = call.arguments
+    x = {**_MULTI_HEAD, **call_arguments(" ".join(_MULTI_HEAD), args, kwargs)}
     q, k, v = (
         part.ragged if isinstance(part := x[name], TimeMajor) else part for name in ("query", "key", "value")
     )
@@ -230,12 +240,14 @@ def _weights(q: Any, k: Any, mask: Any, causal: bool, is_mean: bool) -> Any:
     """The weights of keys for each query, the mean of the heads or rows (heads,): a Ragged of two levels."""
     from varlen.backends.torch.attend import weights_of
 
-    values, counts, order = weights_of(
-        q._values, k._values, q._levels[-1], k._levels[-1], mask, causal, is_mean
-    )
-    rows = q._make(values, (Level(counts),))[order]._values
-    lengths, key_lengths = q._levels[-1].lengths, k._levels[-1].lengths
-    return q._make(rows, (*q._levels, Level(key_lengths.repeat(lengths))))
+    level, key_level = q._levels[-1], k._levels[-1]
+    rows = weights_of(q._values, k._values, level, key_level, mask, causal, is_mean)
+    if tracing.is_tracing():
+        lengths = tracing.as_traced(key_level).lengths[tracing.as_traced(level).row_ids]
+        keys: Any = tracing.level_of(lengths, "lengths", rows.shape[0])
+    else:
+        keys = Level(key_level.lengths[level.row_ids])
+    return regroup(q, rows, (*q._levels, keys))
 
 
 def _attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

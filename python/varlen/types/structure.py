@@ -12,6 +12,7 @@ from varlen.errors import index_error, type_error, value_error
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 from varlen.ops.dims import merge_dims
 from varlen.ops.pack import pack
+from varlen.ops.support.inputs import same_kind
 from varlen.ops.time_major import ragged2padded
 from varlen.tracing import eager_only
 
@@ -199,7 +200,7 @@ class Structure(RaggedBase[ArrayT]):
             )
         values: Any = self._values
         shape = tuple(values.shape)
-        product = math.prod(size for size in sizes if size != -1)
+        product = math.prod([size for size in sizes if size != -1])
         is_divisible = list(sizes).count(-1) == 1 and product > 0 and shape[row_axis] % product == 0
         if not is_divisible and (min(sizes, default=0) < 0 or product != shape[row_axis]):
             raise value_error(
@@ -207,7 +208,7 @@ class Structure(RaggedBase[ArrayT]):
             )
         widths = [shape[row_axis] // product if size == -1 else size for size in sizes]
         rows = values.reshape(*shape[:row_axis], *widths, *shape[row_axis + 1 :])
-        result: Self = self._make(rows, self._levels)
+        result: Self = same_kind(self, rows)
         return result
 
     def to_padded(

@@ -16,12 +16,15 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from varlen._core import is_plain_tensor
+from varlen import tracing
+from varlen._core import Level, is_plain_tensor
 from varlen.backends.torch.followers import in_transform
+from varlen.backends.torch.gather import gather
+from varlen.backends.torch.layer_op import LayerOp
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
-    from varlen._core import Level
+    from varlen.backends.torch.layer_op import Tensors
 
 # The padding, in multiplications of two rows, that costs as much as one more call of the kernel, forward and
 # backward, less the copies of rows that a bucket of several lengths takes; and the rows whose cost is that of
@@ -65,6 +68,12 @@ def attend_rows(
     mask: torch.Tensor | None, left: int | None, right: int | None, scale: float | None, dropout: float,
 ) -> torch.Tensor:  # fmt: skip
     """The attention of rows (total, d) or (total, heads, d) inside sequences."""
+    if tracing.is_tracing():
+        inputs = [q, k, v] if mask is None else [q, k, v, _tensor_mask(mask)]
+        levels = [level] if level is key_level else [level, key_level]
+        return _attend(inputs, levels, left, right, scale, dropout, dropout > 0)[0]
+    if len(level) != len(key_level):
+        raise value_error("k", f"has {len(key_level)} sequences, q has {len(level)}")
     rows = [x if x.ndim == 3 else x.unsqueeze(1) for x in (q, k, v)]
     heads = rows[0].shape[1]
     if heads != rows[1].shape[1]:
@@ -89,10 +98,36 @@ def _fits_nested(q: torch.Tensor, level: Level, key_level: Level, right: int | N
     )
 
 
+def _run_attend(
+    inputs: Tensors, levels: list[Level], left: int | None, right: int | None, scale: float | None,
+    dropout: float, _: bool,
+) -> tuple[torch.Tensor]:  # fmt: skip
+    """`attend_rows` as an op."""
+    q, k, v, *mask = inputs
+    rows = attend_rows(
+        q, k, v, levels[0], levels[-1], mask=mask[0] if mask else None, left=left, right=right, scale=scale,
+        dropout=dropout,
+    )  # fmt: skip
+    return (rows,)
+
+
+_attend: LayerOp = LayerOp(
+    "attend",
+    "SymInt? left, SymInt? right, float? scale, float dropout",
+    _run_attend,
+    lambda inputs, *_: (inputs[0].new_empty((*inputs[0].shape[:-1], inputs[2].shape[-1])),),
+)
+
+
+def _tensor_mask(mask: Any) -> torch.Tensor:
+    if not isinstance(mask, torch.Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
+        raise value_error("mask", f"expected a tensor of bools or floats, got {getattr(mask, 'dtype', mask)}")
+    return mask
+
+
 def _check_mask(mask: Any, level: Level, key_level: Level, heads: int, q: torch.Tensor) -> torch.Tensor:
     """A mask of four axes, in the dtype of the queries if it holds numbers."""
-    if not isinstance(mask, torch.Tensor) or not (mask.dtype is torch.bool or mask.is_floating_point()):
-        raise value_error("mask", f"expected a tensor of bools or floats, got {getattr(mask, 'dtype', mask)}")
+    mask = _tensor_mask(mask)
     sizes = (len(level), heads, level.longest, key_level.longest)
     if not 2 <= mask.ndim <= 4 or mask.shape[-2] < sizes[2] or mask.shape[-1] < sizes[3]:
         raise value_error(
@@ -281,11 +316,12 @@ def _mask_of(
 def weights_of(
     q: torch.Tensor, k: torch.Tensor, level: Level, key_level: Level, mask: Any, is_causal: bool,
     is_mean: bool,
-) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
-    """The weights of all keys for all queries, sequence by sequence: of each head, or the mean of the heads.
-
-    Also how many each sequence has, and where each is among them.
-    """
+) -> torch.Tensor:  # fmt: skip
+    """The weights of all keys for all queries, sequence by sequence: of each head, or their mean."""
+    if tracing.is_tracing():
+        inputs = [q, k] if mask is None else [q, k, _tensor_mask(mask)]
+        levels = [level] if level is key_level else [level, key_level]
+        return _attention_weights(inputs, levels, is_causal, is_mean, False)[0]
     full_mask = None if mask is None else _check_mask(mask, level, key_level, q.shape[1], q)
     plan = _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
     parts, orders = [q.new_zeros((0,) if is_mean else (0, q.shape[1]))], [np.zeros(0, np.int64)]
@@ -311,7 +347,29 @@ def weights_of(
     counts = np.zeros(len(level), np.int64)
     counts[: len(sequences)] = (level.lengths * key_level.lengths)[sequences]
     absent = np.setdiff1d(np.arange(len(level)), sequences)
-    return torch.cat(parts), counts, np.argsort(np.concatenate([sequences, absent]))
+    order = np.argsort(np.concatenate([sequences, absent]))
+    rows: torch.Tensor = gather(torch.cat(parts), (Level(counts),), order)[0]
+    return rows
+
+
+def _run_weights(
+    inputs: Tensors, levels: list[Level], is_causal: bool, is_mean: bool, _: bool
+) -> tuple[torch.Tensor]:
+    """`weights_of` as an op."""
+    q, k, *mask = inputs
+    return (weights_of(q, k, levels[0], levels[-1], mask[0] if mask else None, is_causal, is_mean),)
+
+
+_attention_weights: LayerOp = LayerOp(
+    "attention_weights",
+    "bool causal, bool mean",
+    _run_weights,
+    lambda inputs, offsets, causal, mean, _: (
+        inputs[0].new_empty(
+            (torch.library.get_ctx().new_dynamic_size(), *(() if mean else inputs[0].shape[1:2]))
+        ),
+    ),
+)
 
 
 def _numbers(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -1,0 +1,125 @@
+"""Layers that no graph can hold as they are: a registered op each, which runs the layer as outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from varlen import tracing
+from varlen._core import Level
+from varlen.backends.torch.autograd import level_of
+
+Tensors = Sequence[torch.Tensor]
+Run = Callable[..., tuple[torch.Tensor, ...]]
+
+_NO_STATE = torch.empty(0, dtype=torch.uint8)
+_BELOW_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
+
+
+class LayerOp:
+    """A layer of tensors, levels and options; its gradient runs it again, with the same random numbers.
+
+    `run(inputs, levels, *options)` gives tensors, and `fake(inputs, offsets, *options)` their shapes. The
+    last option says whether random numbers are drawn. `casts`: whether torch.autocast casts the inputs.
+    """
+
+    def __init__(
+        self, name: str, options: str, run: Run, fake: Callable[..., Any], casts: bool = True
+    ) -> None:
+        self.run, self.fake, self.casts = run, fake, casts
+        inputs = f"Tensor[] inputs, Tensor[] offsets, {options}, bool draws"
+        self._register(name, f"({inputs}) -> Tensor[]", self._forward, self._fake)
+        self._register(
+            f"{name}_back", f"(Tensor[] ds, bool[] wanted, Tensor state, {inputs}) -> Tensor[]",
+            self._backward, _fake_back,
+        )  # fmt: skip
+        self.op = getattr(torch.ops.varlen, name).default
+        self.back = getattr(torch.ops.varlen, f"{name}_back").default
+        torch.library.register_autograd(f"varlen::{name}", self._gradient, setup_context=_keep)
+
+    def __call__(self, inputs: Tensors, levels: Sequence[Any], *options: Any) -> list[torch.Tensor]:
+        """What the layer gives, in a graph."""
+        device = inputs[0].device.type
+        if self.casts and torch.is_autocast_enabled(device):  # the op itself runs outside of autocast
+            dtype = torch.get_autocast_dtype(device)
+            inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
+        *results, _ = self.op(inputs, [tracing.offsets_of(level) for level in levels], *options)
+        return results
+
+    @staticmethod
+    def _register(name: str, schema: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
+        torch.library.define(f"varlen::{name}", schema, tags=(torch.Tag.nondeterministic_seeded,))
+        for kind in ("CPU", "CUDA"):
+            torch.library.impl(f"varlen::{name}", kind, run)
+        torch.library.register_fake(f"varlen::{name}", fake)
+
+    def _forward(self, inputs: Tensors, offsets: Tensors, *options: Any) -> list[torch.Tensor]:
+        state = _random_state(inputs[0]) if options[-1] else _NO_STATE.clone()
+        with torch.no_grad():
+            return [*self.run(inputs, _levels_of(offsets), *options), state]
+
+    def _fake(self, inputs: Tensors, offsets: Tensors, *options: Any) -> list[torch.Tensor]:
+        size = (16 if inputs[0].is_cuda else 5056) if options[-1] else 0
+        return [*self.fake(inputs, offsets, *options), torch.empty(size, dtype=torch.uint8)]
+
+    def _backward(
+        self, ds: Tensors, wanted: Sequence[bool], state: torch.Tensor, inputs: Tensors, offsets: Tensors,
+        *options: Any,
+    ) -> list[torch.Tensor]:  # fmt: skip
+        devices = [inputs[0].device] if inputs[0].is_cuda else []
+        with (
+            torch._C._SetExcludeDispatchKeyGuard(_BELOW_AUTOGRAD, False),
+            torch.enable_grad(),
+            torch.random.fork_rng(devices, enabled=options[-1]),
+        ):
+            if options[-1]:
+                _set_random_state(inputs[0], state)
+            leaves = [x.detach().requires_grad_(want) for x, want in zip(inputs, wanted, strict=True)]
+            results = [y for y in self.run(leaves, _levels_of(offsets), *options) if y.is_floating_point()]
+            sources = [x for x in leaves if x.requires_grad]
+            followed = [(y, d) for y, d in zip(results, ds, strict=True) if y.requires_grad]
+            gradients = torch.autograd.grad(
+                [y for y, _ in followed], sources, [d for _, d in followed], materialize_grads=True
+            )
+        return [x.clone() for x in gradients]  # results of an op are nobody's views
+
+    def _gradient(self, ctx: Any, ds: Any) -> Any:
+        *inputs_and_offsets, state = ctx.saved_tensors
+        inputs, offsets = inputs_and_offsets[: ctx.count], inputs_and_offsets[ctx.count :]
+        floats = [d for d, is_float in zip(ds, ctx.floats, strict=True) if is_float]
+        wanted = list(ctx.needs_input_grad[0])
+        gradients = iter(self.back(floats, wanted, state, inputs, offsets, *ctx.options))
+        nothing = [None] * len(offsets), *(None for _ in ctx.options)
+        return [next(gradients) if want else None for want in wanted], *nothing
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensors) -> None:
+    """Keep what the gradient needs."""
+    tensors, offsets, *ctx.options = inputs
+    ctx.count = len(tensors)
+    ctx.floats = [y.is_floating_point() for y in output]
+    ctx.save_for_backward(*tensors, *offsets, output[-1])
+
+
+def _fake_back(
+    ds: Tensors, wanted: Sequence[bool], state: Any, inputs: Tensors, *_: Any
+) -> list[torch.Tensor]:
+    return [torch.empty_like(x) for x, want in zip(inputs, wanted, strict=True) if want]
+
+
+def _levels_of(offsets: Tensors) -> list[Level]:
+    return [level_of(x.cpu().numpy()) for x in offsets]
+
+
+def _random_state(x: torch.Tensor) -> torch.Tensor:
+    """The state of the random numbers of a tensor's device."""
+    return torch.cuda.get_rng_state(x.device) if x.is_cuda else torch.get_rng_state()
+
+
+def _set_random_state(x: torch.Tensor, state: torch.Tensor) -> None:
+    if x.is_cuda:
+        torch.cuda.set_rng_state(state, x.device)
+    else:
+        torch.set_rng_state(state)
