@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.arguments import as_bool, as_float, as_int
 from varlen.backends.values import is_tensor
@@ -94,7 +95,7 @@ def _dropout(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, A
     if not 0 <= share <= 1:
         raise value_error("p", f"expected a share from 0 to 1, got {share}", number=share)
     flat: Any = regroup(r, values, r._levels[-1:])
-    factors = values.new_empty((len(r._levels[-1]), values.shape[1])).bernoulli_(1 - share)
+    factors = values.new_empty((tracing.count_of(r._levels[-1]), values.shape[1])).bernoulli_(1 - share)
     return same_kind(r, (flat * (factors / (1 - share) if share < 1 else factors))._values)
 
 
@@ -115,7 +116,11 @@ def _bag(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any])
             raise value_error("per_sample_weights", "expected a Ragged that nests like the input")
         x["per_sample_weights"] = weights._values
     x["input"], x["include_last_offset"] = r._values, True
-    x["offsets"] = r._values.new_tensor(r._levels[-1].offsets.tolist(), dtype=r._values.dtype)
+    from varlen.backends.torch.autograd import offsets_of
+
+    level: Any = r._levels[-1]
+    level = tracing.offsets_of(level) if tracing.is_tracing() else level
+    x["offsets"] = offsets_of(level, r._values).to(r._values.dtype)
     rows = func(**x)
     return regroup(r, rows, r._levels[:-1]) if len(r._levels) > 1 else rows
 

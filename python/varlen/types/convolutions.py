@@ -22,7 +22,7 @@ def _conv(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     values = channel_rows(r, name)
     from varlen.backends.torch.conv import convolve
 
-    rows, level = convolve(func, values, r._levels[-1], **x)
+    rows, level = convolve(values, r._levels[-1], **x)
     return regroup(r, rows, (*r._levels[:-1], level))
 
 
@@ -33,7 +33,7 @@ def _conv_transpose(name: str, func: Callable[..., Any], args: Any, kwargs: dict
     values = channel_rows(r, name)
     from varlen.backends.torch.conv import convolve_transposed
 
-    rows, level = convolve_transposed(func, values, r._levels[-1], **x)
+    rows, level = convolve_transposed(values, r._levels[-1], **x)
     return regroup(r, rows, (*r._levels[:-1], level))
 
 
@@ -49,7 +49,7 @@ def _pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
 
     stride = x.get("stride") or x["kernel_size"]
     rows, level = pool(
-        func, values, r._levels[-1], x["kernel_size"], stride, x.get("padding", 0), x.get("dilation", 1),
+        values, r._levels[-1], x["kernel_size"], stride, x.get("padding", 0), x.get("dilation", 1),
         is_max, x.get("count_include_pad", True), x.get("ceil_mode", False),
     )  # fmt: skip
     return regroup(r, rows, (*r._levels[:-1], level))

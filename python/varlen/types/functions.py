@@ -28,6 +28,7 @@ from varlen.ops.support.axes import axes_of
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
 from varlen.types import numpy_functions
+from varlen.types.channels import call_arguments
 from varlen.types.indexing import add_axes
 from varlen.types.layers import COUNTED, LAYERS
 from varlen.types.namesakes import KEEP_ROWS, METHODS
@@ -87,6 +88,7 @@ _RULE_OF = {
 
 # Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
 _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
+_POSITIONS = {"glu": "input dim", "gumbel_softmax": "logits tau hard eps dim", "normalize": "input p dim eps"}
 
 # Functions of torch that pool the steps of a batch to a number of them, and the method that pools to one.
 _POOLS = {
@@ -356,6 +358,8 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
 
 def _is_operand(x: SequencesLike) -> bool:
     """Whether it is an operand by the rules of arithmetic: an array, a list, a container."""
+    if type(x) in (int, float, bool):  # which a graph may not know, and asks for no attributes
+        return False
     return isinstance(x, (list, tuple)) or (hasattr(x, "ndim") and not isinstance(x, (type, np.dtype)))
 
 
@@ -379,7 +383,8 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
 
 def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function along an axis of each row; the axis is counted in the container."""
-    r, dim = args[0], kwargs.get("dim", _ON_ROW_AXES[name])
+    options = call_arguments(_POSITIONS[name], args, kwargs)
+    r, dim = args[0], options.get("dim", _ON_ROW_AXES[name])
     inner = r._values.ndim - 1 if _is_ragged(r) else 0
     place = dim + r.ndim if isinstance(dim, int) and dim < 0 else dim
     first = r.ndim - inner
@@ -387,7 +392,8 @@ def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[st
         raise _refusal(
             f"torch.{name}", f"r.values, r.to_dense(), or a dim of the rows, {first} or more; got {dim}"
         )
-    return same_kind(r, func(r._values, *args[1:], **{**kwargs, "dim": place - first + 1}))
+    del options[_POSITIONS[name].split()[0]]
+    return same_kind(r, func(r._values, **{**options, "dim": place - first + 1}))
 
 
 def _combine(library: str, name: str, args: object, kwargs: dict[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from varlen.ops.ctc import ctc_loss
 from varlen.ops.support.inputs import regroup, same_kind
 from varlen.types.channels import CHANNELS, call_arguments, channel_rows
 from varlen.types.convolutions import CONVOLUTIONS
-from varlen.types.tensor_calls import Size
+from varlen.types.tensor_calls import size_along
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ class TimeMajor:
 
     def size(self, dim: int | None = None) -> Any:
         """The sizes of the axes, or of one."""
-        return Size(0, self.shape)(dim)
+        return self.shape if dim is None else size_along(self.shape, dim)
 
     def dim(self) -> int:
         """The number of axes."""
@@ -166,41 +166,11 @@ def _recur(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any
     r, state, weights, *options, _ = args
     if not isinstance(r, RaggedBase):
         raise type_error("input", f"torch.{name} takes a Ragged as its input only")
-    packed: Any = r.pack()  # type: ignore[attr-defined]
-    order, count = packed.table.indices, packed.table.active(0)
-    states = [
-        h.index_select(1, _like(order, h)) for h in (state if isinstance(state, (list, tuple)) else [state])
-    ]
-    width = states[0].shape[-1] * (2 if options[-1] else 1)
-    if count == 0:
-        return (same_kind(r, states[0].new_zeros((0, width))), *_plain(state))
-    steps = packed.to_packed_sequence(empty="drop")
-    inner = tuple(h[:, :count].contiguous() for h in states)
-    first = inner if isinstance(state, (list, tuple)) else inner[0]
-    output, *finals = func(steps.data, steps.batch_sizes, first, weights, *options)
-    inverse = order.argsort()
-    states_back = [
-        h.index_select(1, _like(inverse, h)) if count == len(order) else _join(h, old, count, inverse)
-        for h, old in zip(finals, states, strict=True)
-    ]
-    return (packed.with_values(output).to_ragged(), *states_back)
+    from varlen.backends.torch.recur import recur
 
-
-def _plain(state: Any) -> list[Any]:
-    return list(state) if isinstance(state, (list, tuple)) else [state]
-
-
-def _like(array: Any, x: Any) -> Any:
-    from varlen.backends.values import like
-
-    return like(array.copy(), x)
-
-
-def _join(final: Any, old: Any, count: int, inverse: Any) -> Any:
-    """The states of sequences with rows, and those of empty ones, in the original order."""
-    states = old.clone()
-    states[:, :count] = final
-    return states.index_select(1, _like(inverse, states))
+    states = list(state) if isinstance(state, (list, tuple)) else [state]
+    rows, *lasts = recur(name, channel_rows(r, name), r._levels[-1], states, weights, tuple(options))
+    return (same_kind(r, rows), *lasts)
 
 
 def _multi_head(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:

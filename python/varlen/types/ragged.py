@@ -35,7 +35,7 @@ from varlen.types.layers import TimeMajor
 from varlen.types.neighbour_methods import NeighbourMethods
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
-from varlen.types.tensor_calls import Size, refuse_adaptive
+from varlen.types.tensor_calls import Size, TracedSize, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
@@ -262,8 +262,11 @@ class Ragged(
     def size(self) -> int:
         """The number of entries in the values, trailing axes included; `size(dim)` is that of an axis."""
         count: int = math.prod(list(self._values.shape))
-        if isinstance(self._values, np.ndarray) or tracing.is_tracing():
+        if isinstance(self._values, np.ndarray):
             return count
+        if tracing.is_tracing():
+            traced: Any = TracedSize(count, self.shape)
+            return traced  # type: ignore[no-any-return]
         return Size(count, self.shape)
 
     @property
@@ -271,7 +274,7 @@ class Ragged(
         """The size of values and offsets in bytes."""
         offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
         itemsize: int = self._values.dtype.itemsize
-        nbytes: int = self.size * itemsize + 8 * offsets
+        nbytes: int = math.prod(list(self._values.shape)) * itemsize + 8 * offsets
         return nbytes
 
     @property

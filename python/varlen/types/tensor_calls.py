@@ -40,16 +40,52 @@ class Size(int):
 
     def __call__(self, dim: int | None = None) -> Any:
         """The size of an axis, or the shape."""
-        if dim is None:
-            return self.shape
-        place = axis_of(dim, len(self.shape), "dim")
-        size = self.shape[place]
-        if size is None and place == 1 and len(self.shape) == 3:
-            axis = _COUNTED.get(sys._getframe(1).f_globals.get("__name__", ""))
-            size = size if axis is None else self.shape[axis]
-        if size is None:
-            raise type_error("dim", f"axis {place} is ragged, so it has no single size", "use r.lengths")
-        return size
+        return self.shape if dim is None else size_along(self.shape, dim, 2)
+
+
+class TracedSize:
+    """A `Size` in a graph, where no subclass of int holds a number that the graph does not know yet."""
+
+    def __init__(self, count: Any, shape: tuple[int | None, ...]) -> None:
+        self.count, self.shape = count, shape
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """The size of an axis, or the shape."""
+        return self.shape if dim is None else size_along(self.shape, dim)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*[x.count if isinstance(x, TracedSize) else x for x in args], **(kwargs or {}))
+
+    def __eq__(self, other: object) -> Any:
+        return self.count == other
+
+    def __add__(self, other: Any) -> Any:
+        return self.count + other
+
+    def __mul__(self, other: Any) -> Any:
+        return self.count * other
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.count / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.count
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def size_along(shape: tuple[int | None, ...], dim: int, depth: int = 0) -> Any:
+    """The size of an axis; `depth` says how deep the caller is who asks, outside of graphs."""
+    place = axis_of(dim, len(shape), "dim")
+    size = shape[place]
+    if size is None and place == 1 and len(shape) == 3 and depth and not tracing.is_tracing():
+        axis = _COUNTED.get(sys._getframe(depth).f_globals.get("__name__", ""))
+        size = size if axis is None else shape[axis]
+    if size is None:
+        raise type_error("dim", f"axis {place} is ragged, so it has no single size", "use r.lengths")
+    return size
 
 
 def refuse_adaptive(depth: int) -> None:

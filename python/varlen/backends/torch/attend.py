@@ -71,7 +71,7 @@ def attend_rows(
     if tracing.is_tracing():
         inputs = [q, k, v] if mask is None else [q, k, v, _tensor_mask(mask)]
         levels = [level] if level is key_level else [level, key_level]
-        return _attend(inputs, levels, left, right, scale, dropout, dropout > 0)[0]
+        return _attend(inputs, levels, left, right, scale, dropout)[0]
     if len(level) != len(key_level):
         raise value_error("k", f"has {len(key_level)} sequences, q has {len(level)}")
     rows = [x if x.ndim == 3 else x.unsqueeze(1) for x in (q, k, v)]
@@ -100,7 +100,7 @@ def _fits_nested(q: torch.Tensor, level: Level, key_level: Level, right: int | N
 
 def _run_attend(
     inputs: Tensors, levels: list[Level], left: int | None, right: int | None, scale: float | None,
-    dropout: float, _: bool,
+    dropout: float,
 ) -> tuple[torch.Tensor]:  # fmt: skip
     """`attend_rows` as an op."""
     q, k, v, *mask = inputs
@@ -116,6 +116,7 @@ _attend: LayerOp = LayerOp(
     "SymInt? left, SymInt? right, float? scale, float dropout",
     _run_attend,
     lambda inputs, *_: (inputs[0].new_empty((*inputs[0].shape[:-1], inputs[2].shape[-1])),),
+    draws=lambda left, right, scale, dropout: dropout > 0,
 )
 
 
@@ -321,7 +322,7 @@ def weights_of(
     if tracing.is_tracing():
         inputs = [q, k] if mask is None else [q, k, _tensor_mask(mask)]
         levels = [level] if level is key_level else [level, key_level]
-        return _attention_weights(inputs, levels, is_causal, is_mean, False)[0]
+        return _attention_weights(inputs, levels, is_causal, is_mean)[0]
     full_mask = None if mask is None else _check_mask(mask, level, key_level, q.shape[1], q)
     plan = _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
     parts, orders = [q.new_zeros((0,) if is_mean else (0, q.shape[1]))], [np.zeros(0, np.int64)]
@@ -352,9 +353,7 @@ def weights_of(
     return rows
 
 
-def _run_weights(
-    inputs: Tensors, levels: list[Level], is_causal: bool, is_mean: bool, _: bool
-) -> tuple[torch.Tensor]:
+def _run_weights(inputs: Tensors, levels: list[Level], is_causal: bool, is_mean: bool) -> tuple[torch.Tensor]:
     """`weights_of` as an op."""
     q, k, *mask = inputs
     return (weights_of(q, k, levels[0], levels[-1], mask[0] if mask else None, is_causal, is_mean),)
@@ -364,7 +363,7 @@ _attention_weights: LayerOp = LayerOp(
     "attention_weights",
     "bool causal, bool mean",
     _run_weights,
-    lambda inputs, offsets, causal, mean, _: (
+    lambda inputs, offsets, causal, mean: (
         inputs[0].new_empty(
             (torch.library.get_ctx().new_dynamic_size(), *(() if mean else inputs[0].shape[1:2]))
         ),

@@ -10,9 +10,12 @@ import torch
 from varlen import tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import level_of
+from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.tracing import fake_offsets
+from varlen.tracing import TracedLevel
 
 Tensors = Sequence[torch.Tensor]
-Run = Callable[..., tuple[torch.Tensor, ...]]
+Run = Callable[..., Sequence[Any]]
 
 _NO_STATE = torch.empty(0, dtype=torch.uint8)
 _BELOW_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
@@ -21,15 +24,23 @@ _BELOW_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
 class LayerOp:
     """A layer of tensors, levels and options; its gradient runs it again, with the same random numbers.
 
-    `run(inputs, levels, *options)` gives tensors, and `fake(inputs, offsets, *options)` their shapes. The
-    last option says whether random numbers are drawn. `casts`: whether torch.autocast casts the inputs.
+    `run(inputs, levels, *options)` gives tensors, or rows and a level; `fake(inputs, offsets, *options)` the
+    shapes of tensors, or that of a row. `casts`: whether torch.autocast casts the inputs. `draws`: whether
+    options ask for random numbers.
     """
 
     def __init__(
-        self, name: str, options: str, run: Run, fake: Callable[..., Any], casts: bool = True
+        self,
+        name: str,
+        options: str,
+        run: Run,
+        fake: Callable[..., Any],
+        nests: bool = False,
+        casts: bool = True,
+        draws: Callable[..., bool] = lambda *options: False,
     ) -> None:
-        self.run, self.fake, self.casts = run, fake, casts
-        inputs = f"Tensor[] inputs, Tensor[] offsets, {options}, bool draws"
+        self.run, self.fake, self.nests, self.casts, self.draws = run, fake, nests, casts, draws
+        inputs = f"Tensor[] inputs, Tensor[] offsets, {options}"
         self._register(name, f"({inputs}) -> Tensor[]", self._forward, self._fake)
         self._register(
             f"{name}_back", f"(Tensor[] ds, bool[] wanted, Tensor state, {inputs}) -> Tensor[]",
@@ -39,14 +50,16 @@ class LayerOp:
         self.back = getattr(torch.ops.varlen, f"{name}_back").default
         torch.library.register_autograd(f"varlen::{name}", self._gradient, setup_context=_keep)
 
-    def __call__(self, inputs: Tensors, levels: Sequence[Any], *options: Any) -> list[torch.Tensor]:
-        """What the layer gives, in a graph."""
+    def __call__(self, inputs: Tensors, levels: Sequence[Any], *options: Any) -> Any:
+        """What the layer gives, in a graph and outside."""
+        if not tracing.is_tracing():
+            return self.run(inputs, levels, *options)
         device = inputs[0].device.type
         if self.casts and torch.is_autocast_enabled(device):  # the op itself runs outside of autocast
             dtype = torch.get_autocast_dtype(device)
             inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
         *results, _ = self.op(inputs, [tracing.offsets_of(level) for level in levels], *options)
-        return results
+        return (results[0], TracedLevel(results[1], results[0].shape[0])) if self.nests else results
 
     @staticmethod
     def _register(name: str, schema: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
@@ -56,13 +69,18 @@ class LayerOp:
         torch.library.register_fake(f"varlen::{name}", fake)
 
     def _forward(self, inputs: Tensors, offsets: Tensors, *options: Any) -> list[torch.Tensor]:
-        state = _random_state(inputs[0]) if options[-1] else _NO_STATE.clone()
+        state = _random_state(inputs[0]) if self.draws(*options) else _NO_STATE.clone()
         with torch.no_grad():
-            return [*self.run(inputs, _levels_of(offsets), *options), state]
+            results = self.run(inputs, _levels_of(offsets), *options)
+        return [*(tensor_of(y.offsets.copy()) if type(y) is Level else y for y in results), state]
 
     def _fake(self, inputs: Tensors, offsets: Tensors, *options: Any) -> list[torch.Tensor]:
-        size = (16 if inputs[0].is_cuda else 5056) if options[-1] else 0
-        return [*self.fake(inputs, offsets, *options), torch.empty(size, dtype=torch.uint8)]
+        size = (16 if inputs[0].is_cuda else 5056) if self.draws(*options) else 0
+        results = self.fake(inputs, offsets, *options)
+        if self.nests:
+            rows = torch.library.get_ctx().new_dynamic_size()
+            results = inputs[0].new_empty((rows, *results)), fake_offsets(offsets[-1], offsets[-1].shape[0])
+        return [*results, torch.empty(size, dtype=torch.uint8)]
 
     def _backward(
         self, ds: Tensors, wanted: Sequence[bool], state: torch.Tensor, inputs: Tensors, offsets: Tensors,
@@ -72,14 +90,15 @@ class LayerOp:
         with (
             torch._C._SetExcludeDispatchKeyGuard(_BELOW_AUTOGRAD, False),
             torch.enable_grad(),
-            torch.random.fork_rng(devices, enabled=options[-1]),
+            torch.random.fork_rng(devices, enabled=self.draws(*options)),
         ):
-            if options[-1]:
+            if self.draws(*options):
                 _set_random_state(inputs[0], state)
             leaves = [x.detach().requires_grad_(want) for x, want in zip(inputs, wanted, strict=True)]
-            results = [y for y in self.run(leaves, _levels_of(offsets), *options) if y.is_floating_point()]
+            results = self.run(leaves, _levels_of(offsets), *options)
+            floats = [y for y in results if type(y) is not Level and y.is_floating_point()]
             sources = [x for x in leaves if x.requires_grad]
-            followed = [(y, d) for y, d in zip(results, ds, strict=True) if y.requires_grad]
+            followed = [(y, d) for y, d in zip(floats, ds, strict=True) if y.requires_grad]
             gradients = torch.autograd.grad(
                 [y for y, _ in followed], sources, [d for _, d in followed], materialize_grads=True
             )
