@@ -14,6 +14,7 @@ from varlen.backends.values import is_tensor, like, readable, row_as
 from varlen.errors import dtype_error, index_error, type_error, value_error
 from varlen.levels import check_nest, same_levels
 from varlen.ops.gather import boolean_mask
+from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import operand
 from varlen.types import indexing
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _FIXED = "the lengths of a Ragged stay; vl.concatenate makes another"
 
 
-@tracing.eager_only("r[key] = x")
 def put(r: Ragged[Any], key: Any, value: Any) -> None:
     """`r[key] = value`, in place, if the values may be written."""
     _writable(r._values)
@@ -61,6 +61,30 @@ def put(r: Ragged[Any], key: Any, value: Any) -> None:
         model, places = r._make(row, places._levels), places._values
     where = like(places, r._values) if isinstance(places, np.ndarray) else int(places)
     _write(r._values, (where, *row_keys) if row_keys else where, value, model)
+
+
+def put_traced(r: Ragged[Any], key: Any, value: Any) -> None:
+    """`r[key] = value` in a graph, which checks the numbers when it runs."""
+    if isinstance(key, RaggedBase) and is_bool(key._values):
+        put_marks(r, key, value)
+        return
+    values, depth = r._values, len(r._levels) + 1
+    keys = indexing.keys_of(key, r.ndim)
+    if any(item is None for item in keys):
+        raise index_error("", "new axes (None) have no place in an assignment")
+    numbers = same_kind(r, tracing.tensors.arange(r._levels[-1].total))
+    places = numbers[keys[:depth] if len(keys) > 1 else keys[0]]
+    where = (places._values if isinstance(places, RaggedBase) else places, *keys[depth:])
+    place, backend = values[where], backend_of(values)
+    if isinstance(value, (bool, int, float)):
+        rows = backend.row_as(value, values.reshape(-1), "value").reshape(())
+    elif isinstance(places, RaggedBase):
+        rows = operand(value, same_kind(places, place), place.ndim - 1)
+    elif isinstance(value, RaggedBase):
+        raise type_error("value", "a Ragged in the place of an array", "give an array of its shape")
+    else:
+        rows = backend.as_array(value, "value")
+    tracing.tensors.put_rows(values, where, backend.cast(rows, values.dtype, "value"), place)
 
 
 def put_marks(r: Ragged[Any], mask: Any, value: Any) -> None:

@@ -14,7 +14,7 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import is_bool
 from varlen.backends.values import as_values, is_tensor, like, take
 from varlen.errors import as_record, index_error, name_argument, with_fields
-from varlen.levels import check_nest, equal_lengths
+from varlen.levels import check_nest, describe_difference, equal_lengths, same_levels
 from varlen.ops.gather import boolean_mask, gather, take_items
 from varlen.ops.support.inputs import same_kind, whole_numbers
 from varlen.ops.support.outputs import ragged_like
@@ -179,7 +179,8 @@ def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     if any(item is None for item in keys):
         return _new_axes(r, keys)
     if any(isinstance(item, RaggedBase) for item in keys):
-        return _ragged_key(r, keys)
+        are_pairs = len(keys) > 1 and all(_is_ragged_index(item) for item in keys[:2])
+        return _ragged_pairs(r, keys) if are_pairs else _ragged_key(r, keys)
     if len(keys) > 1 and _is_pair(keys[0], keys[1]):
         return _pairs(r, keys)
     i = int_index(keys[0])
@@ -296,6 +297,23 @@ def _pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     for level, ids in zip(levels, inner_numbers, strict=False):
         places = inner_places(ids, level, places)
     return _items(r, places.reshape(shape), levels[end - 1 :], keys[end:])
+
+
+def _is_ragged_index(key: Any) -> bool:
+    return isinstance(key, RaggedBase) and "int" in str(key._values.dtype)
+
+
+def _ragged_pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
+    """The items that Raggeds of integers name, which nest alike: they nest as those do."""
+    first: Any = keys[0]
+    for key in keys[1:]:
+        if isinstance(key, RaggedBase) and not same_levels(key._levels, first._levels):
+            raise index_error(
+                "index", f"the Raggeds nest differently: {describe_difference(first._levels, key._levels)}"
+            )
+    items = _pairs(r, tuple(key._values if isinstance(key, RaggedBase) else key for key in keys))
+    levels, rows = (items._levels, items._values) if isinstance(items, RaggedBase) else ((), items)
+    return ragged_like(r, rows, (*first._levels, *levels))
 
 
 def _traced_pairs(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:

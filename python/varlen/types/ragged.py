@@ -15,7 +15,6 @@ from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
-from varlen.backends.numeric import is_bool
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
 from varlen.interop import neighbours
@@ -309,8 +308,8 @@ class Ragged(
         >>> r.to_list()
         [[8, 9, 0], [], [1, 0]]
         """
-        if tracing.is_tracing() and isinstance(key, RaggedBase) and is_bool(key._values):
-            assignment.put_marks(self, key, value)
+        if tracing.is_tracing():
+            assignment.put_traced(self, key, value)
         else:
             assignment.put(self, key, value)
 

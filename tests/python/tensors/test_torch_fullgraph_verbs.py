@@ -337,6 +337,41 @@ def test_pairs_writes_and_losses_are_one_graph(name):
         torch.testing.assert_close(*results)
 
 
+def write(r, row, some, rows):
+    """Copies of r, written to by ints, slices, rows, pairs and columns."""
+    copies = [r.clone() for _ in range(5)]
+    copies[0][0], copies[0][-1], copies[0][1:] = row, 2.0, r[1:] * 2
+    copies[1][1:3], copies[1][torch.tensor([0])] = some, 0.5
+    copies[2][rows] = r[rows] * 3
+    copies[3][rows, [0, 0]], copies[3][:, 0, 1] = 7.0, 1.0
+    copies[4][1:3] = torch.tensor([4.0, 5.0])
+    indices = (vl.Ragged(numbers, levels=r.levels) for numbers in (r.row_ids, r.positions))
+    return [*copies, r[tuple(indices)]]
+
+
+def test_writes_are_one_graph():
+    compiled = torch.compile(write, fullgraph=True, dynamic=True, backend="aot_eager")
+    for lengths in ([3, 1, 2], [2, 4, 1, 3]):
+        results = []
+        for call in (compiled, write):
+            x = torch.randn(sum(lengths), 2, generator=torch.Generator().manual_seed(1)).requires_grad_()
+            some = vl.Ragged(torch.ones(sum(lengths[1:3]), 2), lengths[1:3])
+            copies = call(vl.Ragged(x, lengths), torch.full((lengths[0], 2), 3.0), some, torch.tensor([2, 0]))
+            loss = sum(r.values.square().sum() for r in copies)
+            results.append(([r.to_list() for r in copies], torch.autograd.grad(loss, x)[0]))
+        torch.testing.assert_close(*results)
+
+
+def test_writes_that_do_not_fit_are_refused():
+    r = vl.Ragged(torch.zeros(5, 2), [3, 0, 2])
+    compiled = torch.compile(lambda r, x: r.__setitem__(0, x), fullgraph=True, dynamic=True, backend="eager")
+    compiled(r, torch.ones(3, 2))
+    assert r.values.sum() == 6
+    with pytest.raises((RuntimeError, ValueError)):
+        compiled(r, torch.ones(2, 2))
+    assert r.values.sum() == 6
+
+
 def test_pairs_and_writes_are_checked_when_the_graph_runs():
     r = vl.Ragged(torch.randn(5, 2), [3, 0, 2])
     pairs = torch.compile(lambda r, i, j: r[i, j], fullgraph=True, backend="aot_eager")

@@ -143,6 +143,24 @@ def test_what_is_ambiguous_names_the_way_out(key, text):
 # Pairs and blocks
 
 
+def indices(kind, rows):
+    return vl.Ragged(kind([i for row in rows for i in row]), [len(row) for row in rows])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ragged_pairs_nest_as_their_indices_do(kind):
+    q, r = nested(kind), example(kind)
+    rows, columns = indices(kind, [[0, 2, -1], [0]]), indices(kind, [[0, -1, 0], [1]])
+    assert q[rows, columns].to_list() == [[[3, 1], [1, 5, 9], [1, 5, 9]], [[4]]]
+    assert r[rows, columns].to_list() == [[3, 5, 1], [1]]
+    deep = [indices(kind, key) for key in ([[2, 0], [], [0]], [[0, 1], [], [0]], [[-1, 0], [], [1]])]
+    assert q[tuple(deep)].to_list() == [[9, 4], [], [1]]
+    r[rows, columns] = indices(kind, [[6, 7, 8], [9]])
+    assert r.to_list() == [[6, 9, 4], [], [8, 7]]
+    with pytest.raises(IndexError, match=r"^index: the Raggeds nest differently"):
+        r[rows, indices(kind, [[0, 0], [0, 0]])]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_pairs_of_indices_are_those_of_numpy(kind):
     block = np.arange(24).reshape(2, 3, 4)
