@@ -264,8 +264,8 @@ class Ragged(
         if isinstance(self._values, np.ndarray):
             return count
         if tracing.is_tracing():
-            traced: Any = TracedSize(count, self.shape)
-            return traced  # type: ignore[no-any-return]
+            size: Any = TracedSize(count, self.shape)
+            return size  # type: ignore[no-any-return]
         return Size(count, self.shape)
 
     @property

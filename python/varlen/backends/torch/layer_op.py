@@ -43,11 +43,11 @@ class LayerOp:
         inputs = f"Tensor[] inputs, Tensor[] offsets, {options}"
         self._register(name, f"({inputs}) -> Tensor[]", self._forward, self._fake)
         self._register(
-            f"{name}_back", f"(Tensor[] ds, bool[] wanted, Tensor state, {inputs}) -> Tensor[]",
+            f"{name}_back", f"(Tensor[] ds, bool[] marks, Tensor state, {inputs}) -> Tensor[]",
             self._backward, _fake_back,
         )  # fmt: skip
         self.op = getattr(torch.ops.varlen, name).default
-        self.back = getattr(torch.ops.varlen, f"{name}_back").default
+        self.gradient_op = getattr(torch.ops.varlen, f"{name}_back").default
         torch.library.register_autograd(f"varlen::{name}", self._gradient, setup_context=_keep)
 
     def __call__(self, inputs: Tensors, levels: Sequence[Any], *options: Any) -> Any:
@@ -72,7 +72,8 @@ class LayerOp:
         state = _random_state(inputs[0]) if self.draws(*options) else _NO_STATE.clone()
         with torch.no_grad():
             results = self.run(inputs, _levels_of(offsets), *options)
-        return [*(tensor_of(y.offsets.copy()) if type(y) is Level else y for y in results), state]
+        tensors = [tensor_of(y.offsets.copy()) if type(y) is Level else y.contiguous() for y in results]
+        return [*tensors, state]
 
     def _fake(self, inputs: Tensors, offsets: Tensors, *options: Any) -> list[torch.Tensor]:
         size = (16 if inputs[0].is_cuda else 5056) if self.draws(*options) else 0
@@ -83,7 +84,7 @@ class LayerOp:
         return [*results, torch.empty(size, dtype=torch.uint8)]
 
     def _backward(
-        self, ds: Tensors, wanted: Sequence[bool], state: torch.Tensor, inputs: Tensors, offsets: Tensors,
+        self, ds: Tensors, marks: Sequence[bool], state: torch.Tensor, inputs: Tensors, offsets: Tensors,
         *options: Any,
     ) -> list[torch.Tensor]:  # fmt: skip
         devices = [inputs[0].device] if inputs[0].is_cuda else []
@@ -94,24 +95,29 @@ class LayerOp:
         ):
             if self.draws(*options):
                 _set_random_state(inputs[0], state)
-            leaves = [x.detach().requires_grad_(want) for x, want in zip(inputs, wanted, strict=True)]
+            leaves = [x.detach().requires_grad_(mark) for x, mark in zip(inputs, marks, strict=True)]
             results = self.run(leaves, _levels_of(offsets), *options)
             floats = [y for y in results if type(y) is not Level and y.is_floating_point()]
             sources = [x for x in leaves if x.requires_grad]
-            followed = [(y, d) for y, d in zip(floats, ds, strict=True) if y.requires_grad]
-            gradients = torch.autograd.grad(
-                [y for y, _ in followed], sources, [d for _, d in followed], materialize_grads=True
+            pairs = [(y, d) for y, d in zip(floats, ds, strict=True) if y.requires_grad]
+            gradients = (
+                torch.autograd.grad(
+                    [y for y, _ in pairs], sources, [d for _, d in pairs], materialize_grads=True
+                )
+                if pairs
+                else map(torch.zeros_like, sources)
             )
-        return [x.clone() for x in gradients]  # results of an op are nobody's views
+        # Results of an op are nobody's views, and lie as its fake ones.
+        return [x.clone(memory_format=torch.contiguous_format) for x in gradients]
 
     def _gradient(self, ctx: Any, ds: Any) -> Any:
         *inputs_and_offsets, state = ctx.saved_tensors
         inputs, offsets = inputs_and_offsets[: ctx.count], inputs_and_offsets[ctx.count :]
         floats = [d for d, is_float in zip(ds, ctx.floats, strict=True) if is_float]
-        wanted = list(ctx.needs_input_grad[0])
-        gradients = iter(self.back(floats, wanted, state, inputs, offsets, *ctx.options))
-        nothing = [None] * len(offsets), *(None for _ in ctx.options)
-        return [next(gradients) if want else None for want in wanted], *nothing
+        marks = list(ctx.needs_input_grad[0])
+        gradients = iter(self.gradient_op(floats, marks, state, inputs, offsets, *ctx.options))
+        others = [None] * len(offsets), *(None for _ in ctx.options)
+        return [next(gradients) if mark else None for mark in marks], *others
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensors) -> None:
@@ -123,9 +129,9 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensors) -> None:
 
 
 def _fake_back(
-    ds: Tensors, wanted: Sequence[bool], state: Any, inputs: Tensors, *_: Any
+    ds: Tensors, marks: Sequence[bool], state: Any, inputs: Tensors, *_: Any
 ) -> list[torch.Tensor]:
-    return [torch.empty_like(x) for x, want in zip(inputs, wanted, strict=True) if want]
+    return [x.new_empty(x.shape) for x, mark in zip(inputs, marks, strict=True) if mark]
 
 
 def _levels_of(offsets: Tensors) -> list[Level]:

@@ -41,9 +41,9 @@ def _run(inputs: Tensors, levels: list[Level], name: str, count: int, *options: 
         permute_rows(x, numbers, places), torch.from_numpy(sizes[: lengths[0]].copy()),
         first if name == "lstm" else first[0], weights, *options,
     )  # fmt: skip
-    back = ranks.argsort()
+    inverse = ranks.argsort()
     lasts = [
-        torch.cat([final, state[:, active:]], 1).index_select(1, back)
+        torch.cat([final, state[:, active:]], 1).index_select(1, inverse)
         for final, state in zip(finals, sorted_states, strict=True)
     ]
     return [permute_rows(output, places, numbers), *lasts]
