@@ -84,7 +84,7 @@ def put_traced(r: Ragged[Any], key: Any, value: Any) -> None:
         raise type_error("value", "a Ragged in the place of an array", "give an array of its shape")
     else:
         rows = backend.as_array(value, "value")
-    tracing.tensors.put_rows(values, where, backend.cast(rows, values.dtype, "value"), place)
+    tracing.tensors.write_rows(values, where, backend.cast(rows, values.dtype, "value"), place)
 
 
 def put_marks(r: Ragged[Any], mask: Any, value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_int, one_of
-from varlen.errors import type_error, value_error
+from varlen.errors import value_error
 from varlen.ops.support.inputs import regroup
 from varlen.types.channels import call_arguments, channel_rows
 
@@ -43,16 +43,29 @@ def _pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     options = "dilation ceil_mode return_indices" if is_max else "ceil_mode count_include_pad"
     x = call_arguments(f"input kernel_size stride padding {options}", args, kwargs)
     r, values = x["input"], channel_rows(x["input"], name)
-    if name == "max_pool1d_with_indices":
-        raise type_error("return_indices", "pooling of a Ragged gives no indices", "leave it out")
     from varlen.backends.torch.conv import pool
 
     stride = x.get("stride") or x["kernel_size"]
-    rows, level = pool(
+    rows, level, *numbers = pool(
         values, r._levels[-1], x["kernel_size"], stride, x.get("padding", 0), x.get("dilation", 1),
         is_max, x.get("count_include_pad", True), x.get("ceil_mode", False),
+        has_places=name == "max_pool1d_with_indices" or bool(x.get("return_indices")),
     )  # fmt: skip
-    return regroup(r, rows, (*r._levels[:-1], level))
+    results = [regroup(r, part, (*r._levels[:-1], level)) for part in (rows, *numbers)]
+    return tuple(results) if numbers else results[0]
+
+
+def _lp_pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """The root of the sum of powers of the rows of each window, as torch has it."""
+    x = call_arguments("input norm_type kernel_size stride ceil_mode", args, kwargs)
+    r, power, width = x["input"], x["norm_type"], x["kernel_size"]
+    channel_rows(r, name)
+    from torch import sign
+    from torch.nn.functional import avg_pool1d, relu
+
+    mean: Any = avg_pool1d(r**power, width, x.get("stride"), 0, x.get("ceil_mode", False))
+    width = width[0] if isinstance(width, (tuple, list)) else width
+    return (sign(mean) * relu(abs(mean)) * width) ** (1.0 / power)
 
 
 def _pad(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -84,5 +97,6 @@ CONVOLUTIONS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]],
     "max_pool1d": _pool,
     "max_pool1d_with_indices": _pool,
     "avg_pool1d": _pool,
+    "lp_pool1d": _lp_pool,
     "pad": _pad,
 }

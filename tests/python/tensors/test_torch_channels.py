@@ -115,10 +115,35 @@ def test_pooling_with_gaps_and_of_short_sequences():
         found = layer(halves).values
         wanted = torch.cat([layer(part.float().T[None])[0].T for part in halves if len(part)])
         torch.testing.assert_close(found, wanted.bfloat16())
-    with pytest.raises(TypeError, match=r"^return_indices: pooling of a Ragged .*; leave it out$"):
-        nn.MaxPool1d(2, return_indices=True)(r)
     with pytest.raises(ValueError, match=r"^padding: expected 0 to half of the kernel, 1, got 2$"):
         F.max_pool1d(r, 2, padding=2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": 2, "padding": 1, "dilation": 2},
+        {"kernel_size": 3, "stride": 2, "ceil_mode": True},
+    ],
+)
+def test_indices_of_pooling_are_those_inside_each_sequence(options):
+    lengths = [3, 0, 5, 4]
+    _, r = ragged(lengths=lengths)
+    layer = nn.MaxPool1d(return_indices=True, **options)
+    rows, indices = layer(r)
+    assert rows.levels[0] is indices.levels[0]
+    for part, row, index in zip(r, rows, indices, strict=True):
+        wanted = layer(part.T) if len(part) else (row.T, index.T)
+        torch.testing.assert_close((row.T, index.T), wanted)
+
+
+def test_power_pooling_goes_along_each_sequence():
+    check(nn.LPPool1d(2, 3, 2), [5, 0, 3, 8])
+    check(nn.LPPool1d(1.0, 2, ceil_mode=True), [5, 0, 4, 8])
+    with pytest.raises(TypeError, match=r"lp_pool1d takes a Ragged with rows \(channels,\)"):
+        nn.LPPool1d(2, 3)(vl.Ragged(torch.ones(3), [3]))
 
 
 @given(

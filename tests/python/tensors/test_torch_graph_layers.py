@@ -62,6 +62,9 @@ LAYERS = {
     "conv1d, transposed": lambda: nn.ConvTranspose1d(6, 4, 3, stride=2, output_padding=1, groups=2),
     "max_pool1d": lambda: nn.MaxPool1d(2, padding=1),
     "max_pool1d, ceil": lambda: nn.MaxPool1d(3, 2, ceil_mode=True),
+    "max_pool1d, indices": lambda: Calling(
+        nn.MaxPool1d(2, return_indices=True), lambda layer, r: torch.mul(*layer(r))
+    ),
     "avg_pool1d": lambda: nn.AvgPool1d(2, padding=1, count_include_pad=False),
     "pad": lambda: Calling(None, lambda _, r: F.pad(r, (1, 0, 0, 2), value=2.0)),
     "pad, replicate": lambda: nn.ReplicationPad1d(2),

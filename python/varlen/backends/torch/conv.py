@@ -51,7 +51,7 @@ _conv: LayerOp = LayerOp(
     "conv1d",
     "SymInt step, SymInt left, SymInt right, SymInt gap, SymInt groups",
     _run_conv,
-    lambda inputs, *_: (inputs[1].shape[0],),
+    lambda inputs, *_: [inputs[1].shape[:1]],
     nests=True,
 )
 
@@ -96,7 +96,7 @@ _conv_transpose: LayerOp = LayerOp(
     "conv_transpose1d",
     "SymInt step, SymInt pad, SymInt extra, SymInt gap, SymInt groups",
     _run_conv_transpose,
-    lambda inputs, offsets, step, pad, extra, gap, groups: (inputs[1].shape[1] * groups,),
+    lambda inputs, offsets, step, pad, extra, gap, groups: [(inputs[1].shape[1] * groups,)],
     nests=True,
 )
 
@@ -123,7 +123,7 @@ _extend: LayerOp = LayerOp(
     "extend_rows",
     "SymInt left, SymInt right, float fill",
     _run_extend,
-    lambda inputs, *_: inputs[0].shape[1:],
+    lambda inputs, *_: [inputs[0].shape[1:]],
     nests=True,
     casts=False,
 )
@@ -162,7 +162,7 @@ _extend_alike: LayerOp = LayerOp(
     "extend_rows_alike",
     "SymInt left, SymInt right, str mode",
     _run_extend_alike,
-    lambda inputs, *_: inputs[0].shape[1:],
+    lambda inputs, *_: [inputs[0].shape[1:]],
     nests=True,
     casts=False,
 )
@@ -170,53 +170,57 @@ _extend_alike: LayerOp = LayerOp(
 
 def pool(
     x: torch.Tensor, level: Level, kernel: Any, stride: Any, padding: Any, dilation: Any, is_max: bool,
-    counts_padding: bool, is_ceil: bool,
-) -> tuple[torch.Tensor, Level]:  # fmt: skip
-    """The largest or the mean of windows of rows, and their level; `is_ceil`: some may end outside."""
+    counts_padding: bool, is_ceil: bool, has_places: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The largest or the mean of windows of rows, and their level; `is_ceil`: some may end outside.
+
+    `has_places`: behind them the places of the largest in their sequences.
+    """
     width, step, pad, gap = [_number(value) for value in (kernel, stride, padding, dilation)]
     if not 0 <= 2 * pad <= width:
         raise value_error("padding", f"expected 0 to half of the kernel, {width // 2}, got {pad}", number=pad)
-    options = (width, step, pad, gap, is_max, counts_padding, is_ceil)
-    result: tuple[torch.Tensor, Level] = _pool([x], [level], *options)
+    options = (width, step, pad, gap, is_max, counts_padding, is_ceil, has_places)
+    result: tuple[Any, ...] = _pool([x], [level], *options)
     return result
 
 
 def _run_pool(
     inputs: Tensors, levels: list[Level], width: int, step: int, pad: int, gap: int, is_max: bool,
-    counts_padding: bool, is_ceil: bool,
-) -> tuple[torch.Tensor, Level]:  # fmt: skip
+    counts_padding: bool, is_ceil: bool, has_places: bool,
+) -> tuple[Any, ...]:  # fmt: skip
     (x,), (level,) = inputs, levels
     windows = (
-        functools.partial(max_pool1d, kernel_size=width, stride=step, dilation=gap)
+        functools.partial(max_pool1d, kernel_size=width, stride=step, dilation=gap, return_indices=has_places)
         if is_max
         else functools.partial(avg_pool1d, kernel_size=width, stride=step)
     )
     ends = (pad, pad), -math.inf if is_max else 0.0, pad if is_ceil else None
-    rows, result = _slide(windows, x, level, gap * (width - 1), step, *ends)
+    rows, result, *numbers = _slide(windows, x, level, gap * (width - 1), step, *ends)
     if not is_max and (is_ceil or (pad and not counts_padding)):
         first, lengths = result.positions * step - pad, level.lengths[result.row_ids]
         start, stop = (-pad, lengths + pad) if counts_padding else (0, lengths)
         sizes = np.minimum(first + width, stop) - np.maximum(first, start)
         shares = width / torch.from_numpy(sizes).to(x.device)
         rows = rows * shares.to(x.dtype if x.itemsize > 4 else torch.float32)[:, None]
-    return rows.to(x.dtype), result
+    return (rows.to(x.dtype), result, *numbers)
 
 
 _pool: LayerOp = LayerOp(
     "pool1d",
-    "SymInt width, SymInt step, SymInt pad, SymInt gap, bool is_max, bool counts_padding, bool is_ceil",
+    "SymInt width, SymInt step, SymInt pad, SymInt gap, bool is_max, bool counts_padding, bool is_ceil,"
+    " bool has_places",
     _run_pool,
-    lambda inputs, *_: inputs[0].shape[1:],
+    lambda inputs, *options: [inputs[0].shape[1:]] * (2 if options[-1] else 1),
     nests=True,
     casts=False,
 )
 
 
 def _slide(
-    windows: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, level: Level, reach: int, step: int,
+    windows: Callable[[torch.Tensor], Any], x: torch.Tensor, level: Level, reach: int, step: int,
     padding: tuple[int, int], fill: float = 0.0, overhang: int | None = None,
-) -> tuple[torch.Tensor, Level]:  # fmt: skip
-    """What a function of windows gives along each sequence.
+) -> Any:  # fmt: skip
+    """What a function of windows gives along each sequence, the level, and places, if it gives some.
 
     `overhang`: windows may end outside, that begin in a sequence or in so many rows in front of it.
     """
@@ -238,9 +242,13 @@ def _slide(
     blocks = ToPlaces.apply(x, places)
     if fill and places.padding is not None:
         blocks = blocks.index_fill(0, places.padding, fill)
-    y = windows(blocks.T.unsqueeze(0))[0].T
+    results = windows(blocks.T.unsqueeze(0))
+    results = results if isinstance(results, tuple) else (results,)
     result = Level(counts)
-    return FromPlaces.apply(y, places_of(result, order, starts // step, len(y), device)), result
+    places = places_of(result, order, starts // step, results[0].shape[-1], device)
+    rows, *numbers = (FromPlaces.apply(y[0].T, places) for y in results)
+    begins = torch.from_numpy((starts + left)[result.row_ids, None]).to(x.device) if numbers else 0
+    return (rows, result, *(item - begins for item in numbers))
 
 
 def _number(value: Any) -> int:

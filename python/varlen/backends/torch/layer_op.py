@@ -24,9 +24,10 @@ _BELOW_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
 class LayerOp:
     """A layer of tensors, levels and options; its gradient runs it again, with the same random numbers.
 
-    `run(inputs, levels, *options)` gives tensors, or rows and a level; `fake(inputs, offsets, *options)` the
-    shapes of tensors, or that of a row. `casts`: whether torch.autocast casts the inputs. `draws`: whether
-    options ask for random numbers.
+    `run(inputs, levels, *options)` gives tensors; where the layer nests, rows, their level, and further rows
+    of integers. `fake(inputs, offsets, *options)` gives tensors of their shapes; where it nests, the shapes
+    of a row of each. `casts`: whether torch.autocast casts the inputs. `draws`: whether options ask for
+    random numbers.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class LayerOp:
             dtype = torch.get_autocast_dtype(device)
             inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
         *results, _ = self.op(inputs, [tracing.offsets_of(level) for level in levels], *options)
-        return (results[0], TracedLevel(results[1], results[0].shape[0])) if self.nests else results
+        if self.nests:
+            results[1] = TracedLevel(results[1], results[0].shape[0])
+        return results
 
     @staticmethod
     def _register(name: str, schema: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
@@ -79,8 +82,10 @@ class LayerOp:
         size = (16 if inputs[0].is_cuda else 5056) if self.draws(*options) else 0
         results = self.fake(inputs, offsets, *options)
         if self.nests:
-            rows = torch.library.get_ctx().new_dynamic_size()
-            results = inputs[0].new_empty((rows, *results)), fake_offsets(offsets[-1], offsets[-1].shape[0])
+            count = torch.library.get_ctx().new_dynamic_size()
+            rows, *numbers = (inputs[0].new_empty((count, *shape)) for shape in results)
+            level = fake_offsets(offsets[-1], offsets[-1].shape[0])
+            results = [rows, level, *(item.long() for item in numbers)]
         return [*results, torch.empty(size, dtype=torch.uint8)]
 
     def _backward(

@@ -282,7 +282,7 @@ def _counted_up(numbers: torch.Tensor, counts: Any) -> torch.Tensor:
     return places
 
 
-def put_rows(values: torch.Tensor, where: Any, rows: torch.Tensor, place: torch.Tensor) -> None:
+def write_rows(values: torch.Tensor, where: Any, rows: torch.Tensor, place: torch.Tensor) -> None:
     """Write rows where others stand: as many as those, or what broadcasts against each."""
     if rows.ndim and rows.ndim == place.ndim and not holds_surely(rows.shape[0] == 1):
         torch._check(rows.shape[0] == place.shape[0])
