@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, cast, overload
 
@@ -34,7 +35,7 @@ from varlen.types.layers import TimeMajor
 from varlen.types.neighbour_methods import NeighbourMethods
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
-from varlen.types.tensor_calls import Size, TracedSize, refuse_adaptive
+from varlen.types.tensor_calls import CHANNELS_SECOND, Size, TracedSize, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
@@ -227,7 +228,14 @@ class Ragged(
     @property
     def shape(self) -> tuple[int | None, ...]:
         """(n, None, ..., *trailing dimensions of the values): None for each ragged axis."""
-        return (tracing.count_of(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
+        shape = (tracing.count_of(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
+        if (
+            len(shape) == 3
+            and not tracing.is_tracing()
+            and sys._getframe(1).f_globals.get("__name__") in CHANNELS_SECOND
+        ):
+            return shape[0], shape[2], None
+        return shape
 
     @property
     def ndim(self) -> int:

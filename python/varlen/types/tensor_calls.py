@@ -24,6 +24,8 @@ _COUNTED = {
     "torch.nn.modules.instancenorm": -1,
     "torch.nn.modules.batchnorm": -1,
 }
+# Lazy modules of torch, which ask for the shape of a batch with its channels before the time.
+CHANNELS_SECOND = ("torch.nn.modules.conv", "torch.nn.modules.batchnorm")
 _ADAPTIVE = "torch.nn.modules.adaptive"
 
 

@@ -139,6 +139,26 @@ def test_indices_of_pooling_are_those_inside_each_sequence(options):
         torch.testing.assert_close((row.T, index.T), wanted)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.LazyConv1d(4, 3, padding=1),
+        lambda: nn.LazyConvTranspose1d(4, 3),
+        lambda: nn.LazyLinear(4),
+        lambda: nn.LazyBatchNorm1d(),
+        lambda: nn.LazyInstanceNorm1d(affine=True),
+    ],
+)
+def test_lazy_modules_find_the_channels_of_rows(make):
+    _, r = ragged()
+    layer = make()
+    first = layer(r)
+    assert "Lazy" not in type(layer).__name__
+    assert r.shape == (len(LENGTHS), None, 6)
+    torch.testing.assert_close(layer(r).values, first.values)
+    assert any(6 in p.shape for p in layer.parameters())
+
+
 def test_power_pooling_goes_along_each_sequence():
     check(nn.LPPool1d(2, 3, 2), [5, 0, 3, 8])
     check(nn.LPPool1d(1.0, 2, ceil_mode=True), [5, 0, 4, 8])
