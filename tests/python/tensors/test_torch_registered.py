@@ -6,7 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-importlib.import_module("varlen.backends.torch.graph")  # and with it all that registers an op
+for module in ("graph", "attend", "conv", "recur"):  # and with them all that registers an op
+    importlib.import_module(f"varlen.backends.torch.{module}")
 FAKES = importlib.import_module("torch._library.simple_registry").singleton
 NAMES = sorted(name for name in torch._C._dispatch_get_all_op_names() if name.startswith("varlen::"))
 # Of numbers of levels alone, which have no gradient.

@@ -9,7 +9,7 @@ import torch
 
 from varlen import tracing
 from varlen._core import Level
-from varlen.backends.torch.autograd import level_of
+from varlen.backends.torch.autograd import level_of, no_second_gradient
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.torch.tracing import fake_offsets
 from varlen.tracing import TracedLevel
@@ -50,6 +50,7 @@ class LayerOp:
         self.op = getattr(torch.ops.varlen, name).default
         self.gradient_op = getattr(torch.ops.varlen, f"{name}_back").default
         torch.library.register_autograd(f"varlen::{name}", self._gradient, setup_context=_keep)
+        torch.library.register_autograd(f"varlen::{name}_back", no_second_gradient(name))
 
     def __call__(self, inputs: Tensors, levels: Sequence[Any], *options: Any) -> Any:
         """What the layer gives, in a graph and outside."""
