@@ -100,12 +100,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from varlen._core import RaggedBase
 from varlen.backends.values import ArrayT
 {calls(VERBS, methods.METHODS)}
+from varlen.types.torch_keywords import by_torch_keywords
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-    from varlen.backends.values import Axes, RaggedT, RowsLike, SequencesLike"""
+    from varlen.backends.values import Axes, RaggedT, RowsLike, SequencesLike
+    from varlen.types.torch_keywords import TorchKeywords"""
     kind = """class VerbMethods(RaggedBase[ArrayT]):
     \"""Methods of `varlen.Ragged`, which inherits them.
 

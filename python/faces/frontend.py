@@ -28,6 +28,8 @@ class Face:
     is_any: bool = False
     #: The arguments and the type of each overload.
     overloads: tuple[tuple[str, str], ...] = ()
+    #: As `Verb.has_dim`.
+    has_dim: bool = False
 
 
 #: What an argument is wherever nothing else is said of it.

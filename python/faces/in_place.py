@@ -129,6 +129,7 @@ def _extreme(name: str, adjective: str, first: str, notes: str, example: str, me
         """,
         by="scan_extreme",
         ufunc=f"{name}imum",
+        has_dim=True,
     )
 
 

@@ -21,6 +21,7 @@ def _method(
     notes: str = "",
     call: str = "",
     overloads: tuple[tuple[str, str], ...] = (),
+    has_dim: bool = False,
 ) -> Face:
     """What is not said of arguments and errors is as the function has it."""
     names = re.findall(r"(\w+):", arguments)
@@ -39,6 +40,7 @@ def _method(
         raises={raises: text} if isinstance(raises, str) else raises,
         is_any=type == "Self",
         overloads=overloads,
+        has_dim=has_dim,
     )
 
 
@@ -75,6 +77,7 @@ METHODS = (
             "n": "The number of times; a sequence loses n rows, or all.",
             "level": "The level whose sequences are differenced; -1 is the innermost.",
         },
+        has_dim=True,
     ),
     _method(
         "bincount",
@@ -238,6 +241,7 @@ METHODS = (
             "descending": "If True, the largest number comes first; NaN stays last.",
         },
         call="sort_rows(self, None, axis, level, descending, False)",
+        has_dim=True,
     ),
     _method(
         "argsort",
@@ -251,6 +255,7 @@ METHODS = (
         """,
         "TypeError, ValueError, IndexError",
         call="sort_rows(self, None, axis, level, descending, True)",
+        has_dim=True,
     ),
     _method(
         "topk",
@@ -290,6 +295,7 @@ METHODS = (
                 "tuple[ArrayT | Any, ArrayT | Any]",
             ),
         ),
+        has_dim=True,
     ),
     _method(
         "unique",
@@ -366,5 +372,6 @@ METHODS = (
         [[4, 3, 1], [1]]
         """,
         "TypeError, ValueError, IndexError",
+        has_dim=True,
     ),
 )

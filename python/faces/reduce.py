@@ -358,6 +358,7 @@ NORM = _fold(
     array([5., 2.])
     """,
     data=DataMethod("The Euclidean norm", "0", "array([3.16227766, 5.        ])"),
+    has_dim=True,
 )
 
 _SPREAD_OF_NUMPY = "axis dtype out ddof keepdims where mean correction"

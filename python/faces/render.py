@@ -24,7 +24,7 @@ def _def(
 ) -> str:
     """The head of a function, wrapped where it is long; `first` come by position, `extras` by keyword."""
     positional, keywords = list(first), list(extras)
-    star = ["*"] if keywords else []
+    star = ["*"] if keywords and not keywords[0].startswith("**") else []
     arguments = ", ".join([*positional, *star, *keywords])
     line = f"{indent}def {name}({arguments}) -> {result}{end}"
     if len(line) <= WIDTH:
@@ -116,6 +116,26 @@ def function(verb: Verb) -> str:
     return "".join(parts)
 
 
+#: The keywords that torch has in the place of `axis`, as an argument of a method and in its docstring.
+TORCH = "**torch: Unpack[TorchKeywords]"
+OF_TORCH = (
+    "**torch",
+    "With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is that "
+    "function's.",
+)
+
+
+def _or_torch(name: str, arguments: Iterable[str], type: str, call: str) -> str:
+    """The body of a method that becomes torch's function where it gets torch's keywords."""
+    values = ", ".join(f"{argument}={argument}" for argument in arguments)
+    indent = " " * 8
+    torch = _statement(
+        f"result: {type} = ", f'by_torch_keywords(self, "{name}", torch, {values})', indent + "    "
+    )
+    own = _statement("result = ", call, indent + "    ")
+    return f"{indent}if torch:\n{torch}{indent}else:\n{own}{indent}return result\n"
+
+
 def method(verb: Verb) -> str:
     """The method of a Ragged."""
     in_place = verb.kind == "in place"
@@ -126,16 +146,21 @@ def method(verb: Verb) -> str:
     result = "Self" if in_place else "ArrayT | Any"
     indent = " " * 8
     summary = verb.method_summary or verb.summary.rstrip(".").partition(":")[0]
+    dims = [OF_TORCH] if verb.torch or verb.has_dim else []
     gives = "Ragged" if in_place else "(n, ...) array or tensor, or Ragged of the levels above"
     sections = [
-        ("Parameters", _terms(((argument.name, argument.text) for argument in options), indent)),
+        ("Parameters", _terms([*((argument.name, argument.text) for argument in options), *dims], indent)),
         ("Returns", _terms([(gives, verb.method_returns)], indent)),
         ("Raises", _terms(verb.raises.items(), indent)),
         ("Examples", _example(verb.method_example, indent)),
     ]
     call = verb.call.format(X="self", lengths="None", **own)
-    lines = [f"result: Self = {call}", "return result"] if in_place else [f"return {call}"]
-    body = "".join(f"{indent}{line}\n" for line in lines)
+    if verb.torch or verb.has_dim:
+        body = _or_torch(verb.name, (argument.name for argument in options), result, call)
+        extras.append(TORCH)
+    else:
+        lines = [f"result: Self = {call}", "return result"] if in_place else [f"return {call}"]
+        body = "".join(f"{indent}{line}\n" for line in lines)
     head = _def(verb.name, ["self", *front], extras, result, " " * 4)
     return f"{head}\n{_docstring(f'{summary}; as `ops.{verb.function}`.', sections, indent)}\n{body}"
 
@@ -211,17 +236,19 @@ def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend
     """A function, one of RETURNN's frontend or another, or a method of a class."""
     indent = " " * 4 if owner is None else " " * 8
     first, extras = _split(face.arguments)
+    dims = [TORCH] if face.has_dim else []
     options = [] if owner is None else [itself]
     head = ""
     for arguments, type in face.overloads:
         by_place, by_name = _split(arguments)
-        line = _def(face.name, [*options, *by_place], by_name, type, indent[4:], ": ...")
+        line = _def(face.name, [*options, *by_place], [*by_name, *dims], type, indent[4:], ": ...")
         head += f"{indent[4:]}@overload\n{line}\n"
-    head += _def(face.name, [*options, *first], extras, face.type, indent[4:])
+    head += _def(face.name, [*options, *first], [*extras, *dims], face.type, indent[4:])
     key_of = {name: key for key in face.texts for name in key.split(", ")}
     names = [argument.partition(":")[0] for argument in (*first, *extras)]
     terms = {key_of.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
+    parameters += [OF_TORCH] if dims else []
     setup = [f"{indent}>>> import varlen.returnn.frontend as rf"] if is_frontend else []
     kind = face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray")
     kind = re.sub(r"\[(Any|ArrayT|np.ndarray)\]", "", kind)
@@ -237,6 +264,8 @@ def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend
     checks = _checks([*first, *extras]) if is_frontend and not DELEGATES.match(face.call) else ""
     result = f"{indent}result: {face.type} = {face.call}\n{indent}return result\n"
     body = checks + (result if face.is_any else _return(face.call, indent))
+    if dims:
+        body = _or_torch(face.name, names, face.type, face.call)
     return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{body}"
 
 
@@ -257,11 +286,15 @@ def _checks(arguments: list[str]) -> str:
 
 def _return(call: str, indent: str) -> str:
     """What a function returns; the arguments of a long call are wrapped."""
-    line = f"{indent}return {call}\n"
+    return _statement("return ", call, indent)
+
+
+def _statement(start: str, call: str, indent: str) -> str:
+    line = f"{indent}{start}{call}\n"
     if len(line.partition("  #")[0]) <= WIDTH:
         return line
     function, _, arguments = call.removesuffix(")").partition("(")
-    return f"{indent}return {function}(\n{_prose(arguments, indent + ' ' * 4)}\n{indent})\n"
+    return f"{indent}{start}{function}(\n{_prose(arguments, indent + ' ' * 4)}\n{indent})\n"
 
 
 def _imports(home: dict[str, list[str]], indent: int = 0) -> str:

@@ -73,6 +73,9 @@ class Verb:
     torch: str = ""
     aliases: tuple[str, ...] = ()
 
+    #: torch has a function of that name along an axis: the method becomes it where it gets torch's keywords.
+    has_dim: bool = False
+
     @property
     def gives_places(self) -> bool:
         """It takes `which`, and then gives two results."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 # What awkward, TensorFlow, torch, pandas and NumPy call it, and what to use.
@@ -13,20 +13,28 @@ RAGGED = {
     "cat": "varlen.concatenate()",
     "clip": "numpy.clip(r, low, high)",
     "col_offsets": ".offsets",
+    "data_ptr": ".values.data_ptr()",
     "dot": ".values",
+    "dropna": "r[~numpy.isnan(r)]",
+    "expand": ".broadcast_rows() or .tile()",
     "explode": ".values and .row_ids",
     "fields": "print(r) or .shape",
     "fill": "r[:] = x",
     "fillna": "numpy.nan_to_num(r)",
     "filter": "r[mask], with a Ragged of bools of the same lengths, or r[r.lengths > 1]",
+    "flat": ".values",
     "flat_values": ".values",
+    "from_lengths": "Ragged(values, lengths)",
     "from_lists": "from_list()",
+    "from_padded": "from_dense(), or Padded.to_ragged()",
     "from_row_lengths": "Ragged(values, lengths)",
     "from_row_splits": "from_offsets()",
     "from_value_rowids": "from_row_ids()",
     "groupby": "from_row_ids()",
+    "head": "r[:n]",
     "iloc": "r[...]",
     "indptr": ".offsets",
+    "is_contiguous": ".values.is_contiguous()",
     "isin": "numpy.isin(r, numbers)",
     "isna": "numpy.isnan(r)",
     "isnan": "numpy.isnan(r)",
@@ -36,6 +44,7 @@ RAGGED = {
     "loc": "r[...]",
     "map": "varlen.vmap(f)(r), or functions of NumPy and torch on r",
     "median": "numpy.median(r, axis=1)",
+    "nelement": ".numel()",
     "new_empty": ".values.new_empty()",
     "new_full": ".values.new_full()",
     "new_ones": ".values.new_ones()",
@@ -43,12 +52,14 @@ RAGGED = {
     "nonzero": "numpy.nonzero(r)",
     "nrows": "len(r)",
     "num": ".lengths",
+    "nunique": "r.unique().lengths",
     "pad": ".to_dense() or .to_padded()",
     "pad_none": ".to_dense(fill=...)",
+    "permute": "r.values and .levels, or .to_dense()",
     "quantile": "numpy.quantile(r, q, axis=1)",
     "ravel": ".values",
     "repeat": "numpy.repeat(r, k, axis=1)",
-    "reshape": ".unflatten() or .add_level()",
+    "rolling": ".sliding_window()",
     "round": "numpy.round(r, decimals)",
     "row_lengths": ".lengths",
     "row_splits": ".offsets",
@@ -59,10 +70,13 @@ RAGGED = {
     "show": "print(r)",
     "shuffle": "r[rng.permutation(len(r))]",
     "squeeze": ".drop_level()",
+    "storage": ".values",
+    "tail": "r[-n:]",
     "take": "r[indices] or .gather()",
     "to_padded_tensor": ".to_dense(fill=...)",
     "to_tensor": ".to_dense(fill=...)",
     "to_torch": ".torch()",
+    "type": ".to(dtype)",
     "value_counts": ".describe() or numpy.unique(r.values, return_counts=True)",
     "value_rowids": ".row_ids",
     "where": "numpy.where(mask, r, other)",
@@ -127,11 +141,29 @@ class Elsewhere:
         raise AttributeError(text, name=self._name, obj=kind if owner is None else owner)
 
 
-def hint_names(kind: type, ways: Mapping[str, str]) -> None:
-    """Let a class say what to use in the place of names that it does not have."""
+class OfTensors(Elsewhere):
+    """A name that objects of a class have where they hold tensors."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, name: str, way: str, find: Callable[[Any, str], Any]) -> None:
+        super().__init__(name, way)
+        self._find = find
+
+    def __get__(self, owner: object, kind: type) -> Any:
+        method = None if owner is None else self._find(owner, self._name)
+        return super().__get__(owner, kind) if method is None else method
+
+
+def hint_names(
+    kind: type, ways: Mapping[str, str], of_tensors: Mapping[str, Callable[[Any, str], Any]] | None = None
+) -> None:
+    """Let a class say what to use in the place of names that it does not have, or has for tensors alone."""
+    finders = of_tensors or {}
     for name, way in ways.items():
         if not hasattr(kind, name):
-            setattr(kind, name, Elsewhere(name, way))
+            hint = OfTensors(name, way, finders[name]) if name in finders else Elsewhere(name, way)
+            setattr(kind, name, hint)
     own_names: Any = kind.__dir__
 
     def list_names(self: Any) -> list[str]:

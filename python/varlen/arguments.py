@@ -252,7 +252,7 @@ def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
 
 def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
     """The given mapping."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):  # the class that answers at once comes first
         raise instance_error(argument, f"a dict from {what}", value)
     return value
 

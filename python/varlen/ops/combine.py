@@ -110,7 +110,7 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
 
 
 @eager_only()
-def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
+def split(ragged: RaggedT, sizes: int | Sequence[int] | Any, axis: int = 0) -> list[RaggedT]:
     """Split into consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
 
     Parameters
@@ -119,6 +119,8 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
         A Ragged of any depth; its outermost level is cut.
     sizes
         A number (the last piece may be shorter), or numbers that add up to len(ragged).
+    axis
+        0 for the sequences. An axis of the rows is split instead: `sizes` are then columns.
 
     Returns
     -------
@@ -128,9 +130,9 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     Raises
     ------
     TypeError
-        The sizes are not integers.
+        The sizes are not integers, or the axis is ragged.
     ValueError
-        A size is below 0 (below 1 for a single number), or the sizes do not add up.
+        A size is below 0 (below 1 for a single number), or the sizes do not add up; there is no such axis.
 
     Examples
     --------
@@ -141,15 +143,23 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
         raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
     if getattr(ragged, "ndim", 1) == 0:
         raise scalar_error("ragged")
-    n = len(ragged)
+    place = axis_of(axis, getattr(ragged, "ndim", 1))
+    n = len(ragged) if place == 0 else getattr(ragged, "shape", ())[place]
+    if n is None:
+        raise type_error(
+            "axis", f"expected 0 or an axis of the rows, got {axis}", "r[:, a:b] slices sequences"
+        )
     if isinstance(sizes, str) or not is_listed(sizes):
         cuts = [*range(0, n, as_int(sizes, "sizes", 1)), n] if n else [0]
     else:
         (level,) = each_level([sizes], Level, "sizes")
         if level.total != n:
-            raise value_error("sizes", f"they add up to {level.total}, but there are {n} sequences")
+            things = "sequences" if place == 0 else "columns"
+            raise value_error("sizes", f"they add up to {level.total}, but there are {n} {things}")
         cuts = level.offsets.tolist()
-    return cast("list[RaggedT]", [ragged[a:b] for a, b in pairwise(cuts)])
+    runs = [slice(a, b) for a, b in pairwise(cuts)]
+    keys: Any = [(*(slice(None),) * place, run) for run in runs] if place else runs
+    return cast("list[RaggedT]", [ragged[key] for key in keys])
 
 
 def parts_of(value: object, argument: str) -> list[Ragged[Any]]:

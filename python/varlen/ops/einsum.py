@@ -110,18 +110,19 @@ def einsum(
     if not isinstance(equation, str):
         raise instance_error("equation", "a str", equation)
     by_letter = {} if lengths is None else as_mapping(lengths, "lengths", "letters to lengths")
+    kinds = tuple([(letter, _is_number(n)) for letter, n in by_letter.items()])
     read = _read if tracing.is_tracing() else _cached_read
     reading = read(
         equation,
         tuple([(len(x._levels), x._values.ndim) if isinstance(x, RaggedBase) else None for x in operands]),
-        tuple([(letter, _is_number(n)) for letter, n in by_letter.items()]),
+        kinds,
     )
     values = [
         x._values if isinstance(x, RaggedBase) else _values_of(x, name)
         for x, name in zip(operands, reading.names, strict=True)
     ]
     model, outer_levels, nests = _nests_of(reading, operands)
-    levels, extents = _measure(reading, values, nests, by_letter)
+    levels, extents = _measure(reading, values, nests, by_letter, kinds)
     backend = backend_of(*values)
     if out is not None:
         check_output(out, *operands, *by_letter.values())
@@ -343,13 +344,18 @@ def _nests_of(reading: _Reading, operands: tuple[Any, ...]) -> tuple[Any, Levels
 
 
 def _measure(
-    reading: _Reading, values: list[Any], nests: list[Levels], lengths: Mapping[str, Any]
+    reading: _Reading,
+    values: list[Any],
+    nests: list[Levels],
+    lengths: Mapping[str, Any],
+    kinds: tuple[tuple[str, bool], ...],
 ) -> tuple[dict[str, Level], dict[str, Any]]:
     """The level of each ragged letter, and how long the others are, that of sequences among them."""
     levels: dict[str, Level] = {}
     extents: dict[str, Any] = {}
-    for letter, length in lengths.items():
-        if _is_number(length):
+    for letter, is_number in kinds:
+        length = lengths[letter]
+        if is_number:
             extents[letter] = as_int(length, f"lengths[{letter!r}]", 0)
         else:
             levels[letter] = as_level(length)

@@ -23,12 +23,14 @@ from varlen.ops.softmax import exponentiate
 from varlen.ops.sort import rank, sort_rows, topk, unique
 from varlen.ops.tile import tile
 from varlen.ops.window import sliding_window
+from varlen.types.torch_keywords import by_torch_keywords
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from varlen.backends.values import Axes, RaggedT, RowsLike, SequencesLike
+    from varlen.types.torch_keywords import TorchKeywords
 
 
 class VerbMethods(RaggedBase[ArrayT]):
@@ -46,7 +48,7 @@ class VerbMethods(RaggedBase[ArrayT]):
 
     def sum(
         self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None,
-        overflow: str = "wrap",
+        overflow: str = "wrap", **torch: Unpack[TorchKeywords],
     ) -> ArrayT | Any:
         """The sum of each sequence's rows, column by column; as `ops.reduce_sum`.
 
@@ -65,6 +67,9 @@ class VerbMethods(RaggedBase[ArrayT]):
         overflow
             Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
             an error. The check is exact; it takes a second pass only if the values could overflow.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -90,9 +95,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum(dtype=np.float32)
         array([8., 0., 6.], dtype=float32)
         """
-        return reduce_rows("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "sum", torch, axis=axis, level=level, empty=empty, dtype=dtype, overflow=overflow
+            )
+        else:
+            result = reduce_rows("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
+        return result
 
-    def mean(self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None) -> ArrayT | Any:
+    def mean(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None,
+        **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The mean of each sequence's rows, column by column; as `ops.reduce_mean`.
 
         Parameters
@@ -108,6 +122,9 @@ class VerbMethods(RaggedBase[ArrayT]):
         dtype
             The dtype of accumulator and result. For an integer dtype values are converted to it first, and
             the mean is truncated.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -129,11 +146,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
         array([2., 5.])
         """
-        return reduce_rows("mean", self, None, axis, level, empty, None, 0, dtype)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "mean", torch, axis=axis, level=level, empty=empty, dtype=dtype
+            )
+        else:
+            result = reduce_rows("mean", self, None, axis, level, empty, None, 0, dtype)
+        return result
 
     def prod(
         self, axis: Axes = None, *, level: int = -1, empty: Any = 1, dtype: Any = None,
-        overflow: str = "wrap",
+        overflow: str = "wrap", **torch: Unpack[TorchKeywords],
     ) -> ArrayT | Any:
         """The product of each sequence's rows, column by column; as `ops.reduce_prod`.
 
@@ -152,6 +175,9 @@ class VerbMethods(RaggedBase[ArrayT]):
         overflow
             Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
             an error. The check is exact; it takes a second pass only if the values could overflow.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -175,9 +201,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
         array([3, 4])
         """
-        return reduce_rows("prod", self, None, axis, level, empty, None, 0, dtype, overflow)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "prod", torch, axis=axis, level=level, empty=empty, dtype=dtype, overflow=overflow
+            )
+        else:
+            result = reduce_rows("prod", self, None, axis, level, empty, None, 0, dtype, overflow)
+        return result
 
-    def max(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+    def max(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = None, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The largest number of each sequence, column by column; as `ops.reduce_max`.
 
         Parameters
@@ -190,6 +224,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -211,9 +248,15 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).max()
         array([3, 4])
         """
-        return extreme("max", self, None, axis, level, empty, False, None)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(self, "max", torch, axis=axis, level=level, empty=empty)
+        else:
+            result = extreme("max", self, None, axis, level, empty, False, None)
+        return result
 
-    def min(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+    def min(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = None, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The smallest number of each sequence, column by column; as `ops.reduce_min`.
 
         Parameters
@@ -226,6 +269,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -247,9 +293,15 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).min()
         array([1, 4])
         """
-        return extreme("min", self, None, axis, level, empty, False, None)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(self, "min", torch, axis=axis, level=level, empty=empty)
+        else:
+            result = extreme("min", self, None, axis, level, empty, False, None)
+        return result
 
-    def argmax(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+    def argmax(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = None, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The position of each sequence's largest number, column by column; as `ops.argmax`.
 
         Parameters
@@ -262,6 +314,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             An integer: the result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -283,9 +338,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 9, 4], [2, 1]).argmax()
         array([1, 0])
         """
-        return extreme_place("max", self, None, axis, level, empty)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "argmax", torch, axis=axis, level=level, empty=empty
+            )
+        else:
+            result = extreme_place("max", self, None, axis, level, empty)
+        return result
 
-    def argmin(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+    def argmin(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = None, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The position of each sequence's smallest number, column by column; as `ops.argmin`.
 
         Parameters
@@ -298,6 +361,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             An integer: the result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -319,7 +385,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 9, 4], [2, 1]).argmin()
         array([0, 0])
         """
-        return extreme_place("min", self, None, axis, level, empty)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "argmin", torch, axis=axis, level=level, empty=empty
+            )
+        else:
+            result = extreme_place("min", self, None, axis, level, empty)
+        return result
 
     def first(self, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
         """The first row of each sequence; as `ops.reduce_first`.
@@ -383,7 +455,9 @@ class VerbMethods(RaggedBase[ArrayT]):
         """
         return end_row(self, None, level, True, empty)
 
-    def any(self, axis: Axes = None, *, level: int = -1, empty: Any = False) -> ArrayT | Any:
+    def any(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = False, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """Whether any row of each sequence is true, column by column; as `ops.reduce_any`.
 
         Parameters
@@ -396,6 +470,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -417,9 +494,15 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([0, 1, 0], [2, 1]).any()
         array([ True, False])
         """
-        return reduce_rows("any", self, None, axis, level, empty, None)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(self, "any", torch, axis=axis, level=level, empty=empty)
+        else:
+            result = reduce_rows("any", self, None, axis, level, empty, None)
+        return result
 
-    def all(self, axis: Axes = None, *, level: int = -1, empty: Any = True) -> ArrayT | Any:
+    def all(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = True, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """Whether all rows of each sequence are true, column by column; as `ops.reduce_all`.
 
         Parameters
@@ -432,6 +515,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -453,9 +539,15 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([0, 1, 2], [2, 1]).all()
         array([False,  True])
         """
-        return reduce_rows("all", self, None, axis, level, empty, None)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(self, "all", torch, axis=axis, level=level, empty=empty)
+        else:
+            result = reduce_rows("all", self, None, axis, level, empty, None)
+        return result
 
-    def norm(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+    def norm(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = 0, **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The Euclidean norm of each sequence's rows, column by column; as `ops.reduce_norm`.
 
         Parameters
@@ -468,6 +560,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -489,10 +584,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 4.0, 2.0], [2, 1]).norm()
         array([5., 2.])
         """
-        return reduce_rows("norm", self, None, axis, level, empty, None)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "norm", torch, axis=axis, level=level, empty=empty
+            )
+        else:
+            result = reduce_rows("norm", self, None, axis, level, empty, None)
+        return result
 
     def var(
         self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
+        **torch: Unpack[TorchKeywords],
     ) -> ArrayT | Any:
         """The variance of each sequence's rows, column by column; as `ops.reduce_var`.
 
@@ -508,6 +610,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -530,10 +635,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
         array([1., 0.])
         """
-        return reduce_rows("var", self, None, axis, level, empty, None, ddof)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "var", torch, axis=axis, level=level, ddof=ddof, empty=empty
+            )
+        else:
+            result = reduce_rows("var", self, None, axis, level, empty, None, ddof)
+        return result
 
     def std(
         self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
+        **torch: Unpack[TorchKeywords],
     ) -> ArrayT | Any:
         """The standard deviation of each sequence's rows, column by column; as `ops.reduce_std`.
 
@@ -549,6 +661,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -571,9 +686,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
         array([1., 0.])
         """
-        return reduce_rows("std", self, None, axis, level, empty, None, ddof)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "std", torch, axis=axis, level=level, ddof=ddof, empty=empty
+            )
+        else:
+            result = reduce_rows("std", self, None, axis, level, empty, None, ddof)
+        return result
 
-    def logsumexp(self, axis: Axes = None, *, level: int = -1, empty: Any = float("-inf")) -> ArrayT | Any:
+    def logsumexp(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = float("-inf"),
+        **torch: Unpack[TorchKeywords],
+    ) -> ArrayT | Any:
         """The logarithm of the sum of exponentials of each sequence; as `ops.reduce_logsumexp`.
 
         Parameters
@@ -586,6 +710,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             kept. -1 is the innermost.
         empty
             The result for a sequence without rows; None raises an error.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -607,7 +734,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
         array([7., 5.])
         """
-        return reduce_rows("logsumexp", self, None, axis, level, empty, None)
+        if torch:
+            result: ArrayT | Any = by_torch_keywords(
+                self, "logsumexp", torch, axis=axis, level=level, empty=empty
+            )
+        else:
+            result = reduce_rows("logsumexp", self, None, axis, level, empty, None)
+        return result
 
     def ptp(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
         """The largest number of each sequence minus its smallest, column by column; as `ops.reduce_ptp`.
@@ -709,7 +842,7 @@ class VerbMethods(RaggedBase[ArrayT]):
 
     def cumsum(
         self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
-        dtype: Any = None, overflow: str = "wrap",
+        dtype: Any = None, overflow: str = "wrap", **torch: Unpack[TorchKeywords],
     ) -> Self:
         """The running sum of each sequence, column by column; as `ops.cumsum`.
 
@@ -729,6 +862,9 @@ class VerbMethods(RaggedBase[ArrayT]):
         overflow
             Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
             an error. The check is exact; it takes a second pass only if the values could overflow.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -752,12 +888,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).cumsum().to_list()
         [[3, 4], [4]]
         """
-        result: Self = scan_rows("sum", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "cumsum", torch, axis=axis, level=level, exclusive=exclusive, reverse=reverse,
+                dtype=dtype, overflow=overflow
+            )
+        else:
+            result = scan_rows("sum", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
         return result
 
     def cumprod(
         self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
-        dtype: Any = None, overflow: str = "wrap",
+        dtype: Any = None, overflow: str = "wrap", **torch: Unpack[TorchKeywords],
     ) -> Self:
         """The running product of each sequence, column by column; as `ops.cumprod`.
 
@@ -777,6 +919,9 @@ class VerbMethods(RaggedBase[ArrayT]):
         overflow
             Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
             an error. The check is exact; it takes a second pass only if the values could overflow.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -800,11 +945,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 2, 4], [2, 1]).cumprod().to_list()
         [[3, 6], [4]]
         """
-        result: Self = scan_rows("prod", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "cumprod", torch, axis=axis, level=level, exclusive=exclusive, reverse=reverse,
+                dtype=dtype, overflow=overflow
+            )
+        else:
+            result = scan_rows("prod", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
         return result
 
     def cummax(
         self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
+        **torch: Unpack[TorchKeywords],
     ) -> Self:
         """The largest number so far of each sequence, column by column; as `ops.cummax`.
 
@@ -819,6 +971,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             Leave out the row itself: the first row is the lowest number of the dtype, -inf for floats.
         reverse
             Run from the last row of each sequence to the first.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -839,11 +994,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cummax().to_list()
         [[3, 3, 4], [2]]
         """
-        result: Self = scanned_extreme("max", self, None, axis, level, exclusive, reverse, False, None)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "cummax", torch, axis=axis, level=level, exclusive=exclusive, reverse=reverse
+            )
+        else:
+            result = scanned_extreme("max", self, None, axis, level, exclusive, reverse, False, None)
         return result
 
     def cummin(
         self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
+        **torch: Unpack[TorchKeywords],
     ) -> Self:
         """The smallest number so far of each sequence, column by column; as `ops.cummin`.
 
@@ -858,6 +1019,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             Leave out the row itself: the first row is the highest number of the dtype, inf for floats.
         reverse
             Run from the last row of each sequence to the first.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -878,10 +1042,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cummin().to_list()
         [[3, 1, 1], [2]]
         """
-        result: Self = scanned_extreme("min", self, None, axis, level, exclusive, reverse, False, None)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "cummin", torch, axis=axis, level=level, exclusive=exclusive, reverse=reverse
+            )
+        else:
+            result = scanned_extreme("min", self, None, axis, level, exclusive, reverse, False, None)
         return result
 
-    def softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
+    def softmax(
+        self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0,
+        **torch: Unpack[TorchKeywords],
+    ) -> Self:
         """The softmax of each sequence's rows, column by column; as `ops.softmax`.
 
         Parameters
@@ -893,6 +1065,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         temperature
             The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -915,10 +1090,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([0.0, 0.0, 7.0], [2, 1]).softmax().values
         array([0.5, 0.5, 1. ])
         """
-        result: Self = exponentiate(self, None, False, axis, level, temperature, None, False)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "softmax", torch, axis=axis, level=level, temperature=temperature
+            )
+        else:
+            result = exponentiate(self, None, False, axis, level, temperature, None, False)
         return result
 
-    def log_softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
+    def log_softmax(
+        self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0,
+        **torch: Unpack[TorchKeywords],
+    ) -> Self:
         """The logarithm of `softmax`, precise for tiny shares; as `ops.log_softmax`.
 
         Parameters
@@ -930,6 +1113,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         temperature
             The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -952,7 +1138,12 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([0.0, 1000.0, 7.0], [2, 1]).log_softmax().values
         array([-1000.,     0.,     0.])
         """
-        result: Self = exponentiate(self, None, True, axis, level, temperature, None, False)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "log_softmax", torch, axis=axis, level=level, temperature=temperature
+            )
+        else:
+            result = exponentiate(self, None, True, axis, level, temperature, None, False)
         return result
 
     def attention_pool(
@@ -986,7 +1177,7 @@ class VerbMethods(RaggedBase[ArrayT]):
         """
         return attention_pool(self, scores=scores, level=level, temperature=temperature)
 
-    def diff(self, n: int = 1, *, level: int = -1) -> Self:
+    def diff(self, n: int = 1, *, level: int = -1, **torch: Unpack[TorchKeywords]) -> Self:
         """Subtract from each row the previous row of its sequence, n times; as `np.diff`.
 
         Parameters
@@ -995,6 +1186,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             The number of times; a sequence loses n rows, or all.
         level
             The level whose sequences are differenced; -1 is the innermost.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -1013,7 +1207,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).diff().to_list()
         [[-2, 3], [], [4]]
         """
-        result: Self = diff(self, n=n, level=level)
+        if torch:
+            result: Self = by_torch_keywords(self, "diff", torch, n=n, level=level)
+        else:
+            result = diff(self, n=n, level=level)
         return result
 
     def bincount(
@@ -1271,7 +1468,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         """
         return fill_empty_rows(self, default=default)
 
-    def sort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
+    def sort(
+        self, axis: int | None = None, *, level: int = -1, descending: bool = False,
+        **torch: Unpack[TorchKeywords],
+    ) -> Self:
         """Sort the rows of each sequence, ascending or descending; as `ops.sort`.
 
         Parameters
@@ -1283,6 +1483,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             innermost.
         descending
             If True, the largest number comes first; NaN stays last.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -1304,16 +1507,27 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sort(descending=True).to_list()
         [[4, 3, 1], [], [5, 1]]
         """
-        result: Self = sort_rows(self, None, axis, level, descending, False)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "sort", torch, axis=axis, level=level, descending=descending
+            )
+        else:
+            result = sort_rows(self, None, axis, level, descending, False)
         return result
 
-    def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
+    def argsort(
+        self, axis: int | None = None, *, level: int = -1, descending: bool = False,
+        **torch: Unpack[TorchKeywords],
+    ) -> Self:
         """The positions that sort each sequence; as `ops.argsort`.
 
         Parameters
         ----------
         axis, level, descending
             As in `ops.argsort`.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -1331,20 +1545,27 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).argsort().to_list()
         [[1, 0, 2], [], [0, 1]]
         """
-        result: Self = sort_rows(self, None, axis, level, descending, True)
+        if torch:
+            result: Self = by_torch_keywords(
+                self, "argsort", torch, axis=axis, level=level, descending=descending
+            )
+        else:
+            result = sort_rows(self, None, axis, level, descending, True)
         return result
 
     @overload
     def topk(
         self, k: int, *, level: int = -1, largest: bool = True, dense: Literal[False] = False,
-        fill: RowsLike = 0,
+        fill: RowsLike = 0, **torch: Unpack[TorchKeywords],
     ) -> tuple[Self, Self]: ...
     @overload
     def topk(
         self, k: int, *, level: int = -1, largest: bool = True, dense: bool, fill: RowsLike = 0,
+        **torch: Unpack[TorchKeywords],
     ) -> tuple[ArrayT | Any, ArrayT | Any]: ...
     def topk(
         self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: RowsLike = 0,
+        **torch: Unpack[TorchKeywords],
     ) -> tuple[Self | ArrayT | Any, Self | ArrayT | Any]:
         """The k largest numbers of each sequence in order, and their positions; as `ops.topk`.
 
@@ -1360,6 +1581,9 @@ class VerbMethods(RaggedBase[ArrayT]):
             If True, return rectangles, filled up where a sequence is shorter.
         fill
             The fill of the values; positions are filled with -1.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -1382,7 +1606,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> best.to_list(), which.to_list()
         ([[4, 3], [5]], [[2, 0], [0]])
         """
-        return topk(self, k=k, level=level, largest=largest, dense=dense, fill=fill)
+        if torch:
+            result: tuple[Self | ArrayT | Any, Self | ArrayT | Any] = by_torch_keywords(
+                self, "topk", torch, k=k, level=level, largest=largest, dense=dense, fill=fill
+            )
+        else:
+            result = topk(self, k=k, level=level, largest=largest, dense=dense, fill=fill)
+        return result
 
     @overload
     def unique(
@@ -1512,13 +1742,16 @@ class VerbMethods(RaggedBase[ArrayT]):
         result: Self = shift(self, by=by, level=level, fill=fill)
         return result
 
-    def roll(self, by: SequencesLike, *, level: int = -1) -> Self:
+    def roll(self, by: SequencesLike, *, level: int = -1, **torch: Unpack[TorchKeywords]) -> Self:
         """Shift the contents of each sequence cyclically by `by` places; as `ops.roll`.
 
         Parameters
         ----------
         by, level
             As in `ops.roll`.
+        **torch
+            With tensors, `dim`, `keepdim` and what else torch's function of this name takes: the result is
+            that function's.
 
         Returns
         -------
@@ -1535,5 +1768,8 @@ class VerbMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1], [3, 1]).roll(1).to_list()
         [[4, 3, 1], [1]]
         """
-        result: Self = roll(self, by=by, level=level)
+        if torch:
+            result: Self = by_torch_keywords(self, "roll", torch, by=by, level=level)
+        else:
+            result = roll(self, by=by, level=level)
         return result

@@ -27,7 +27,7 @@ from varlen.ops.reduce import extreme_place
 from varlen.ops.support.axes import axes_of
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
-from varlen.types import numpy_functions
+from varlen.types import numpy_functions, torch_functions
 from varlen.types.channels import call_arguments
 from varlen.types.indexing import add_axes
 from varlen.types.layers import COUNTED, LAYERS
@@ -141,8 +141,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         if name in ("max", "min") and ("other" in arguments or "dim" in arguments):
             dim = arguments.get("other", arguments.get("dim"))
             if not isinstance(dim, int):
-                raise _refusal(f"torch.{name} of two", f"torch.{name}imum")
-            raise _refusal(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
+                return np.maximum(*args) if name == "max" else np.minimum(*args)
+            return torch_functions.extremes(name, arguments["input"], dim, arguments.get("keepdim", False))
         if arguments.get("dim") in ((), []) and name not in KEEP_ROWS:
             if name in ("any", "all"):
                 return arguments["input"] != 0  # no axes
@@ -156,6 +156,9 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         )
     if name in _POOLS:
         raise _refusal(f"torch.{name}", f"r.{_POOLS[name]}(), which gives one row a sequence")
+    result = torch_functions.call(name, args, kwargs)
+    if result is not NotImplemented:
+        return result
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
 
 
@@ -172,6 +175,8 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return where(*args)
     if name == "where" and len(args) == 1 and not kwargs:
         return numpy_functions.coordinates(args[0])
+    if name == "einsum" and not kwargs:
+        return torch_functions.sum_products(*args)
     if name in EACH_NUMBER_OF_NUMPY:
         if any(_is_tensor_like(x) for x in (*args, *kwargs.values())):
             raise _refusal(
@@ -216,6 +221,8 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     result = numpy_functions.call(func, args, kwargs)
     if result is not NotImplemented:
         return result
+    if name in ("save", "savez", "savez_compressed"):
+        raise _refusal(f"np.{name}", "r.save(path), or varlen.save(tree, path)")
     raise _refusal(f"np.{name}", f"r.{name}()" if _has_method(args, name) else _rectangle_way(args))
 
 
@@ -264,6 +271,24 @@ def _is_ragged(x: object) -> bool:
 
 def _has_method(args: Any, name: str) -> bool:
     return bool(args) and _is_ragged(args[0]) and hasattr(args[0], name)
+
+
+def method_of_tensors(r: Ragged[Any], name: str) -> Callable[..., Any] | None:
+    """The method of that name that torch's tensors have, of a Ragged of tensors; None where there is none."""
+    if not is_tensor(r._values):
+        return None
+    import torch
+
+    function = getattr(torch.Tensor, name, None)
+    return None if function is None else functools.partial(_call_method, function, r)
+
+
+def _call_method(function: Callable[..., Any], r: Ragged[Any], *args: Any, **kwargs: Any) -> Any:
+    return type(r).__torch_function__(function, (type(r),), (r, *args), kwargs)
+
+
+# Methods of torch's tensors that a Ragged of tensors has as well: the functions of their names.
+TENSOR_METHODS = (EACH_NUMBER | torch_functions.FUNCTIONS.keys()) - {"and", "or", "linalg_norm"}
 
 
 def _refusal(function: str, way: str) -> TypeError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from varlen.errors import instance_error, type_error, value_error
 from varlen.levels import check_nest, equal_lengths, scale_level
 from varlen.ops.combine import concatenate
 from varlen.ops.gather import boolean_mask
+from varlen.ops.matmul import matmul
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.outputs import ragged_like
 from varlen.ops.where import where as choose
@@ -335,6 +336,31 @@ def _is_number(r: Ragged[Any]) -> Ragged[Any]:
     return marks
 
 
+_NEUTRAL = {"nansum": 0, "nanprod": 1, "nanmean": 0, "nanmax": -np.inf, "nanmin": np.inf}
+
+
+def _over_columns_without_nan(name: str, r: Ragged[Any], **options: Any) -> Any:
+    """A reduction of rows with columns: a number that changes nothing takes the place of NaN."""
+    if name not in _NEUTRAL or "initial" in options:
+        raise _refuse_axis(name, options.get("axis"), r, "r.values, or vl.where(np.isnan(r), 0, r)")
+    mask = _is_number(r)
+    function = np.sum if name == "nanmean" else getattr(np, name.removeprefix("nan"))
+    if name in ("nanmax", "nanmin"):
+        options["initial"] = _NEUTRAL[name]  # of a sequence without rows
+    result = function(choose(mask, r, _NEUTRAL[name]), **options)
+    if name in ("nansum", "nanprod"):
+        return result
+    options.pop("initial", None)
+    counts: Any = np.sum(mask, **options)
+    if name == "nanmean":
+        return result / counts
+    if isinstance(result, RaggedBase):
+        return choose(counts > 0, result, np.nan)
+    if is_tensor(result):
+        return result.masked_fill(counts == 0, np.nan)
+    return np.where(counts == 0, np.array(np.nan, result.dtype), result)[()]
+
+
 def _without_nan(name: str) -> None:
     function = getattr(np, name.removeprefix("nan"))
     names = set(_signature(getattr(np, name)).parameters) - {"out", "overwrite_input", "where", "weights"}
@@ -343,10 +369,11 @@ def _without_nan(name: str) -> None:
         axis = options.get("axis")
         if not is_float(a._values):
             return function(a, **options)
-        if axis is not None and axis_of(axis, a.ndim) > len(a._levels):
+        is_one = isinstance(axis, int)
+        if is_one and axis_of(axis, a.ndim) > len(a._levels) and not is_tensor(a._values):
             return _over_rows(getattr(np, name), a, options.pop("axis"), **options)
-        if a._values.ndim > 1 or (axis is not None and not _is_innermost(a, axis)):
-            raise _refuse_axis(name, axis, a, "r.values, or vl.where(np.isnan(r), 0, r)")
+        if a._values.ndim > 1 or (axis is not None and not (is_one and _is_innermost(a, axis))):
+            return _over_columns_without_nan(name, a, **options)
         selection = boolean_mask(a, _is_number(a))
         if name not in ("nanmax", "nanmin", "nanmean") or "initial" in options:
             return function(selection, **options)
@@ -421,6 +448,8 @@ def _take(a: Any, indices: Any, axis: Any = None) -> Any:
 @_function("compress", "extract")
 def _compress(condition: Any, a: Any = None, axis: Any = None, arr: Any = None) -> Any:
     r = a if arr is None else arr
+    if not isinstance(condition, RaggedBase):
+        condition = np.asarray(condition, bool)  # numbers, too, say what to keep, and are no places
     if axis is None:
         return boolean_mask(r, condition, flatten=True)
     return r[(slice(None),) * axis_of(axis, r.ndim) + (condition,)]
@@ -473,7 +502,37 @@ def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return ragged_like(a, take(a._values, index), (*a._levels[:-1], level))
 
 
-# Joining
+# Products
+
+
+@_function("dot")
+def _dot(a: Any, b: Any) -> Any:
+    if np.ndim(b) == 0:
+        return a * b
+    if np.ndim(b) > 2:
+        raise type_error("b", "np.dot of a Ragged takes a vector or a matrix", "use a @ b")
+    return matmul(a, b)
+
+
+# Joining and splitting
+
+
+def _into_pieces(name: str) -> None:
+    def run(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+        if axis_of(axis, ary.ndim) != 0:
+            raise _refuse_axis(name, axis, ary, "r[:, a:b]")
+        return runs_of(ary, getattr(np, name)(np.arange(len(ary)), indices_or_sections))
+
+    FUNCTIONS[name] = run
+
+
+def runs_of(r: Any, places: Iterable[Any]) -> list[Any]:
+    """The sequences at each run of places, which share their values."""
+    return [r[int(run[0]) : int(run[-1]) + 1] if len(run) else r[:0] for run in places]
+
+
+for _name in ("split", "array_split"):
+    _into_pieces(_name)
 
 
 @_function("hstack")
@@ -497,6 +556,28 @@ def _append(arr: Any, values: Any, axis: Any = None) -> Any:
 def _expand_dims(a: Any, axis: Any) -> Any:
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     return add_axes(a, sorted(axis_of(item, a.ndim + len(axes)) for item in axes))
+
+
+@_function("squeeze")
+def _squeeze(a: Any, axis: Any = None) -> Any:
+    shape, depth = a._values.shape, len(a._levels)
+    if axis is None:
+        places = [k for k in range(1, len(shape)) if shape[k] == 1]
+    else:
+        places = [
+            axis_of(item, a.ndim) - depth for item in ((axis,) if isinstance(axis, int) else tuple(axis))
+        ]
+    if any(place < 1 for place in places):
+        raise type_error("axis", f"axis {axis} of a Ragged is no axis of its rows", "use r.drop_level()")
+    if any(shape[place] != 1 for place in places):
+        raise value_error("axis", f"the rows are {tuple(shape[1:])}, and axis {axis} is not 1 long")
+    rest = [size for k, size in enumerate(shape) if k not in places]
+    return same_kind(a, a._values.reshape(rest))
+
+
+@_function("reshape")
+def _reshape(a: Any, shape: Any = None, newshape: Any = None) -> Any:
+    return a.reshape(newshape if shape is None else shape)
 
 
 @_function("ravel")

@@ -37,6 +37,7 @@ from varlen.types.operators import Operators
 from varlen.types.structure import Structure
 from varlen.types.tensor_calls import CHANNELS_SECOND, Size, TracedSize, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
+from varlen.types.torch_keywords import by_torch_keywords
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import DTypes, Lengths, RowsLike, SequencesLike, Values
     from varlen.display.summary import Summary
     from varlen.types.dtype import DType
+    from varlen.types.torch_keywords import TorchKeywords
 
     Ints = NDArray[np.int64]
 
@@ -358,7 +360,9 @@ class Ragged(
             "", "the truth value of a Ragged is ambiguous", "use len(), equals() or .values.any()"
         )
 
-    def split(self, sizes: int | Sequence[int] | np.ndarray) -> list[Self]:
+    def split(
+        self, sizes: int | Sequence[int] | np.ndarray, axis: int = 0, **torch: Unpack[TorchKeywords]
+    ) -> list[Self]:
         """Split into consecutive pieces that share values; as `varlen.split`.
 
         Parameters
@@ -366,6 +370,10 @@ class Ragged(
         sizes
             The number of sequences per piece, an int above 0; the last piece may have fewer. Or one number
             per piece, which together cover all sequences.
+        axis
+            0 for the sequences, or an axis of the rows, which is split then.
+        **torch
+            With tensors, `dim` as torch has it in the place of `axis`.
 
         Returns
         -------
@@ -383,7 +391,9 @@ class Ragged(
         >>> [piece.to_list() for piece in vl.Ragged([3, 1, 4], [2, 0, 1]).split([2, 1])]
         [[[3, 1], []], [[4]]]
         """
-        return cast("list[Self]", split(self, sizes))
+        if torch:
+            return list(by_torch_keywords(self, "split", torch, sizes=sizes, axis=axis))
+        return cast("list[Self]", split(self, sizes, axis))
 
     @tracing.eager_only()
     def to_list(self) -> list[Any]:
@@ -726,4 +736,5 @@ _getitem.__doc__ = RaggedBase.__getitem__.__doc__
 _getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
 _getitem.__qualname__, _len.__qualname__ = "Ragged.__getitem__", "Ragged.__len__"
 register(traced_getitem=_getitem, traced_len=_len)  # r[key] and len(r) themselves stay in C
-hint_names(Ragged, RAGGED)
+_ways = {name: f"{'numpy' if hasattr(np, name) else 'torch'}.{name}(r)" for name in functions.TENSOR_METHODS}
+hint_names(Ragged, _ways | RAGGED, dict.fromkeys(functions.TENSOR_METHODS, functions.method_of_tensors))

@@ -21,7 +21,7 @@ _OF_NUMPY = {
     "shape": "a", "ndim": "a", "size": "a axis", "clip": "a a_min a_max out", "round": "a decimals out",
     "around": "a decimals out", "nan_to_num": "x copy nan posinf neginf", "real": "val", "imag": "val",
     "isclose": "a b rtol atol equal_nan", "zeros_like": "a dtype order subok shape",
-    "ones_like": "a dtype order subok shape", "empty_like": "a dtype order subok shape",
+    "ones_like": "a dtype order subok shape", "empty_like": "prototype dtype order subok shape",
     "full_like": "a fill_value dtype order subok shape", "copy": "a order subok", "isreal": "x",
     "iscomplex": "x",
 }  # fmt: skip
@@ -33,7 +33,7 @@ _OF_TORCH = {
 }  # fmt: skip
 
 # Other names that torch and NumPy take for a parameter.
-_ALIASES = {
+ALIASES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "self": "input", "x2": "other",
     "tensors": "parts", "arrays": "parts", "tensor": "input",
 }  # fmt: skip
@@ -60,7 +60,7 @@ def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict
         )
     arguments = dict(zip(names, args, strict=False))
     for key, x in kwargs.items():
-        key = _ALIASES.get(key, key) if library == "torch" or key == "arrays" else key
+        key = ALIASES.get(key, key) if library == "torch" or key == "arrays" else key
         if key in arguments:
             raise type_error("", f"{library}.{name} of a Ragged got {key} twice")
         arguments[key] = x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level, RaggedBase
@@ -162,6 +163,62 @@ class Structure(RaggedBase[ArrayT]):
         if first > last:
             raise value_error("start_dim", f"{first} is after end_dim, {last}", number=first)
         result: Self | ArrayT = merge_dims(self, first, last)
+        return result
+
+    def reshape(self, *shape: Any) -> Self | ArrayT:
+        """Give the rows another shape, or lay all rows end to end, as `numpy.reshape` and `torch.reshape`.
+
+        Parameters
+        ----------
+        *shape
+            The sizes, or one sequence of them. They begin with those of the container, (n, None, ...), where
+            -1 may stand for n or None: the rest is the new shape of a row. Or they begin with -1 and have
+            numbers alone: then all rows are laid end to end, as (-1,) or (-1, d). One size of a row may be
+            -1, and is inferred.
+
+        Returns
+        -------
+        Ragged, or array or tensor
+            A Ragged with the same levels; or the rows end to end, without levels. Values are shared.
+
+        Raises
+        ------
+        ValueError
+            The sizes are not those of the sequences, or do not multiply to the size of a row, so that rows of
+            different sequences would be mixed.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([[3, 1, 4, 1], [5, 9, 2, 6]], [1, 1])
+        >>> r.reshape(2, None, 2, 2).shape
+        (2, None, 2, 2)
+        >>> r.reshape(-1, 4).shape
+        (2, 4)
+        """
+        sizes = tuple(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
+        values: Any = self._values
+        depth: int = len(self._levels)
+        is_flat = sizes[:1] == (-1,) and None not in sizes and -1 not in sizes[1 : depth + 1]
+        rest = sizes[1:] if is_flat else sizes[depth + 1 :]
+        leading = (len(self), *(None,) * depth)
+        if not is_flat and not all(
+            size in (-1, own) for size, own in zip_longest(sizes[: depth + 1], leading, fillvalue=0)
+        ):
+            raise value_error(
+                "shape", f"expected it to begin with {leading}, or -1 for all rows end to end, got {sizes}"
+            )
+        width, product = math.prod(values.shape[1:]), math.prod(size for size in rest if size != -1)
+        if rest.count(-1) == 1 and product:
+            rest = tuple(width // product if size == -1 else size for size in rest)
+            product = math.prod(rest)
+        if not (width % product == 0 if is_flat and product else width == product):
+            raise value_error(
+                "shape", f"{sizes} does not divide the rows, of shape {tuple(values.shape[1:])}"
+            )
+        rows = values.reshape(-1 if is_flat and product else values.shape[0], *rest)
+        if is_flat:
+            return rows  # type: ignore[no-any-return]
+        result: Self = self._make(rows, self._levels)
         return result
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
