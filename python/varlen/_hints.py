@@ -156,10 +156,10 @@ class OfTensors(Elsewhere):
 
 
 def hint_names(
-    kind: type, ways: Mapping[str, str], of_tensors: Mapping[str, Callable[[Any, str], Any]] | None = None
+    kind: type, ways: Mapping[str, str], tensor_finders: Mapping[str, Callable[[Any, str], Any]] | None = None
 ) -> None:
     """Let a class say what to use in the place of names that it does not have, or has for tensors alone."""
-    finders = of_tensors or {}
+    finders = tensor_finders or {}
     for name, way in ways.items():
         if not hasattr(kind, name):
             hint = OfTensors(name, way, finders[name]) if name in finders else Elsewhere(name, way)

@@ -188,7 +188,7 @@ def _row(rows: Values, words: Sequence[str] | None = None) -> str:
 
 def _row_texts(rows: Any, words: Sequence[str] | None = None) -> list[str]:
     """Each row of a short array as text without line breaks."""
-    if words is not None and rows.ndim == 1:
+    if words is not None and rows.ndim == 1 and rows.dtype.kind in "iu":
         return [_word(words[i]) if 0 <= i < len(words) else f"id {i}" for i in rows.tolist()]
     with np.printoptions(threshold=VALUES, edgeitems=2, linewidth=WIDTH, precision=4, suppress=True):
         if rows.ndim > 1:

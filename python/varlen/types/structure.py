@@ -200,12 +200,12 @@ class Structure(RaggedBase[ArrayT]):
         depth: int = len(self._levels)
         is_flat = sizes[:1] == (-1,) and None not in sizes and -1 not in sizes[1 : depth + 1]
         rest = sizes[1:] if is_flat else sizes[depth + 1 :]
-        leading = (len(self), *(None,) * depth)
+        axes = (len(self), *(None,) * depth)
         if not is_flat and not all(
-            size in (-1, own) for size, own in zip_longest(sizes[: depth + 1], leading, fillvalue=0)
+            size in (-1, own) for size, own in zip_longest(sizes[: depth + 1], axes, fillvalue=0)
         ):
             raise value_error(
-                "shape", f"expected it to begin with {leading}, or -1 for all rows end to end, got {sizes}"
+                "shape", f"expected it to begin with {axes}, or -1 for all rows end to end, got {sizes}"
             )
         width, product = math.prod(values.shape[1:]), math.prod(size for size in rest if size != -1)
         if rest.count(-1) == 1 and product:

@@ -50,11 +50,13 @@ def call(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     options = {ALIASES.get(key, key): x for key, x in kwargs.items() if key != "out"}  # out is None
     if not tracing.is_tracing():
+        signature = inspect.signature(function)
         try:
-            inspect.signature(function).bind(*args, **options)
-        except TypeError as error:
-            names = ", ".join(inspect.signature(function).parameters)
-            raise type_error("", f"torch.{name} of a Ragged: {error}", f"it takes {names}") from None
+            signature.bind(*args, **options)
+        except TypeError:
+            got_names = ", ".join([f"{len(args)} by position", *options])
+            names = ", ".join(signature.parameters)
+            raise type_error("", f"torch.{name} of a Ragged takes {names}; got {got_names}") from None
     return function(*args, **options)
 
 
@@ -188,12 +190,11 @@ def _median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         raise value_error(
             "input", f"sequence {row} is empty and has no median", "use r[r.lengths > 0]", row=row
         )
-    ordered, order = _sort(input, dim)
+    rows, order = _sort(input, dim)
     starts, ends = level.offsets[:-1], level.offsets[1:] - 1
-    last = take(ordered._values, ends)
+    last = take(rows._values, ends)
     middle, end = (
-        (take(ordered._values, places), take(order._values, places))
-        for places in ((starts + ends) >> 1, ends)
+        (take(rows._values, places), take(order._values, places)) for places in ((starts + ends) >> 1, ends)
     )
     backend = backend_of(last)
     parts = [backend.where(last == last, a, b) for a, b in zip(middle, end, strict=True)]
@@ -328,7 +329,7 @@ def _norm_by_p(input: Any, p: Any = None, dim: Any = None, keepdim: bool = False
     return _norm(input, None if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-def _of_numbers(name: str) -> None:
+def _reduce_numbers(name: str) -> None:
     def run(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
         r = input if dtype is None else input.astype(dtype)
         return numpy_functions.FUNCTIONS[name](r, axis=dim, **({"keepdims": True} if keepdim else {}))
@@ -337,7 +338,7 @@ def _of_numbers(name: str) -> None:
 
 
 for _name in ("nansum", "nanmean"):
-    _of_numbers(_name)
+    _reduce_numbers(_name)
 
 
 # Products

@@ -25,7 +25,7 @@ list2ragged  list2padded ragged2padded padded2ragged ragged2packed packed2ragged
 #: variables.
 USERS = """
 at by on to of over trailing more least found ordered sorted batched estimated stored declared aligned
-changed  done finished masked updated derived fixed permuted presorted saved viewed of_method
+changed  done finished masked updated derived fixed permuted presorted saved viewed unbiased of_method
 """
 PLACES = {"at", "by", "over"}  # which are also variables that pass them on
 FILES = {("_restored.py", "_restored"), ("layer.py", "given")}  # what torch saved names it; `as_layer(given)`

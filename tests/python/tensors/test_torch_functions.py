@@ -239,7 +239,7 @@ def test_squeeze_as_torch_and_as_numpy():
 
 
 @pytest.mark.parametrize("axis", [None, 1, 2, (1, 2)])
-@pytest.mark.filterwarnings("ignore:All-NaN|ignore:Mean of empty")
+@pytest.mark.filterwarnings("ignore:All-NaN", "ignore:Mean of empty")
 @pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmean", "nanmax", "nanmin"])
 def test_numpy_leaves_nan_out_of_rows_with_columns(name, axis):
     rows = np.arange(6.0).reshape(3, 2) + 1
@@ -270,7 +270,10 @@ def test_arrays_name_their_own_keywords():
         (lambda: r.torch().softmax(dimm=1), "did you mean dim"),
         (lambda: r.torch().sum(1, dim=1), "takes either axis or dim, got both"),
         (lambda: r.torch().sum(dim=1, empty=3), "has no argument empty"),
-        (lambda: r.torch().unsqueeze(1, 2), "torch.unsqueeze of a Ragged: too many .*; it takes input, dim"),
+        (
+            lambda: r.torch().unsqueeze(1, 2),
+            "torch.unsqueeze of a Ragged takes input, dim; got 3 by position",
+        ),
         (lambda: np.save("x.npy", r), r"use r.save\(path\)"),
     ]:
         with pytest.raises(TypeError, match=text):
