@@ -67,7 +67,8 @@ np.diff(x) | np.flip(x, axis=0) | np.median(x, axis=0) | np.linalg.norm(x, axis=
 x / np.linalg.norm(x, axis=1, keepdims=True) | np.concatenate([x, x], axis=1)
 np.concatenate([x, np.zeros((1, 3))]) | np.stack([x[:, 0], x[:, 1]], axis=1)
 np.stack([x.max(0), x.min(0)]) | x + A([1.0, 2.0, 3.0]) | x + A([[1.0, 2.0, 3.0]])
-np.where(x > 0, x, x.min(0)) | x[x[:, 0] > 0] | x[x[:, 0].argsort(kind="stable")] | x.shape[1] | x.sum(0) / x.shape[0]
+np.where(x > 0, x, x.min(0)) | x[x[:, 0] > 0] | x[x[:, 0].argsort(kind="stable")]
+x.shape[1] | x.sum(0) / x.shape[0]
 x.sum(0)[::-1] | x.sum(0)[0] | x.sum(0).sum() | x.sum(0) @ np.ones((3, 2)) | len(x.sum(0)) | x.prod(axis=1)
 x[0] * x | x[:, 0] @ x[:, 1] | x - x.mean(axis=1) | x.T @ x | x[:, :, None] | np.median(x)
 np.linalg.inv(x.T @ x + np.eye(3)) | x.argmax() | x * A([[1.0], [2.0]]) | np.cumsum(x) | x[[0], [1]]
