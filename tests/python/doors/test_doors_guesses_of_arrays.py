@@ -116,7 +116,7 @@ REFUSED = {
     "np.add.at(r, 0, 1)": (TypeError, r"np\.add\.at .* use r\[key\] = "),
     "np.add.reduceat(r, [0])": (TypeError, r"np\.add\.reduceat .* use r\.sum\(\)"),
     "np.asarray(r)": (ValueError, r"sequence 1 has length 0, .*use to_dense\(\) to pad, or \.values"),
-    "np.reshape(r, 5)": (TypeError, r"use r\.values, r\.to_dense\(\)$"),
+    "np.reshape(r, 5)": (ValueError, r"begin with \(3, None\), or -1 for all rows end to end, got \(5,\)$"),
     "np.split(r, 3)": (TypeError, r"use r\.split\(\)"),
     "r.clip(1, 3)": (AttributeError, r"use numpy\.clip\(r"),
     "r.median()": (AttributeError, r"use numpy\.median\(r, axis=1\)"),
