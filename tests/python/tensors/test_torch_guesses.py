@@ -55,6 +55,26 @@ WORK = {
     "torch.softmax(r, dim=1)": (3, None, 4),
     "torch.cumsum(r, dim=1)": (3, None, 4),
     "torch.argmax(r, dim=-1)": (3, None),
+    "torch.sort(r)[0]": (3, None, 4),
+    "torch.topk(r, 2, dim=1).indices": (3, None, 4),
+    "torch.max(r, -1).values": (3, None),
+    "torch.median(r, -1).values": (3, None),
+    "torch.norm(r, dim=-1)": (3, None),
+    "torch.flip(r, [1])": (3, None, 4),
+    "torch.roll(r, 1, 1)": (3, None, 4),
+    "torch.unbind(ids)[0].tolist()": [1, 2, 3],
+    "torch.chunk(r, 2, dim=-1)[0]": (3, None, 2),
+    "torch.einsum('btd,de->bte', r, torch.ones(4, 2))": (3, None, 2),
+    "torch.equal(r, r)": True,
+    "torch.reshape(r, (-1, 4))": (5, 4),
+    "r.view(-1, 4)": (5, 4),
+    "r.view(3, None, 2, 2)": (3, None, 2, 2),
+    "r.sum(dim=1)": (3, 4),
+    "r.mean(dim=-1, keepdim=True)": (3, None, 1),
+    "r.softmax(dim=-1)": (3, None, 4),
+    "r.exp().log().clamp(max=1)": (3, None, 4),
+    "r.masked_fill(r > 0, 0.0)": (3, None, 4),
+    "r.unsqueeze(-1)": (3, None, 4, 1),
     "torch.cat([r, r])": (6, None, 4),
     "torch.cat([r, r], dim=1)": (3, None, 4),
     "torch.stack([r, r])": (2, None, None, 4),
@@ -97,10 +117,14 @@ LEAD_ON = {
     "r.backward()": "reduce it first",
     "r.copy_(r[:2])": "^source: has shape",
     "r.detach().numpy().requires_grad_()": r"x\.torch\(\)",
-    "torch.sort(r)": r"r\.sort\(\)",
-    "torch.max(r, 1)": r"r\.max\(axis=1\)",
+    "torch.max(r, 1)": r"sequence 1 is empty; pass empty=",
+    "torch.outer(r, r)": r"r\.values",
+    "torch.mode(r)": r"r\.mode\(\)",
+    "torch.chunk(r, 2, dim=1)": r"r\[:, a:b\]",
+    "r.view(3, 4)": r"begin with \(3, None\)",
+    "r.data_ptr()": r"\.values\.data_ptr",
+    "ids.exp_()": "has no attribute",
     "torch.add(r, r, out=r.values)": "the result",
-    "torch.reshape(r, (-1, 4))": r"r\.values",
     "nn.AdaptiveAvgPool1d(1)(r)": r"r\.mean\(\)",
     "nn.AdaptiveMaxPool1d(1)(r)": r"r\.max\(\)",
     "nn.MultiheadAttention(4, 2)(r, r, r, key_padding_mask=torch.zeros(3, 3))": "nothing is padded",
@@ -135,7 +159,7 @@ def test_a_line_works(line, names):
 
 @pytest.mark.parametrize("line", LEAD_ON)
 def test_a_line_without_a_meaning_leads_on(line, names):
-    with pytest.raises((TypeError, ValueError), match=LEAD_ON[line]):
+    with pytest.raises((AttributeError, TypeError, ValueError), match=LEAD_ON[line]):
         eval(line, names)
 
 
