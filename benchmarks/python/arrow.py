@@ -153,6 +153,100 @@ def _(case: Case) -> None:
         return make
 
 
+def _flat_columns(kind: str, count: int) -> tuple[Any, Any]:
+    """A column of pyarrow and its values; a tenth of the floats are missing, and become 0."""
+    import pyarrow
+
+    rng = np.random.default_rng(0)
+    missing = rng.random(count) < 0.1
+    if kind == "bools":
+        return pyarrow.array(missing), missing
+    numbers = rng.random(count)
+    return pyarrow.array(numbers, mask=missing), np.where(missing, 0.0, numbers)
+
+
+def _flat(case: Case, kind: str, fill: dict[str, Any]) -> None:
+    source = sample.rows(case.size(1_000_000, 100), 3)
+    case.beat()
+
+    @case.contender("varlen", needs="pyarrow", show=lambda r: [r.values])
+    def _() -> Any:
+        import pyarrow
+        import varlen as vl
+
+        column, values = _flat_columns(kind, len(source.values))
+        case.reference = [values]
+        lists = pyarrow.LargeListArray.from_arrays(source.offsets, column)
+        return lambda: vl.Ragged.from_arrow(lists, **fill)
+
+    @case.contender("pyarrow", needs="pyarrow", show=lambda a: [a])
+    def _() -> Any:
+        column = _flat_columns(kind, len(source.values))[0]
+        return lambda: (column.fill_null(0) if fill else column).to_numpy(zero_copy_only=False)
+
+    @case.contender("polars", needs=("polars", "pyarrow"), show=lambda a: [a])
+    def _() -> Any:
+        import polars as pl
+
+        series = pl.Series(_flat_columns(kind, len(source.values))[0])
+        return lambda: (series.fill_null(0) if fill else series).to_numpy()
+
+
+@row("arrow.bools", "3 M bits in lists of 64-bit offsets to a Ragged of bools; the peers' are a flat column")
+def _(case: Case) -> None:
+    _flat(case, "bools", {})
+
+
+@row("arrow.nulls", "the same of floats, a tenth of them missing, which become 0")
+def _(case: Case) -> None:
+    _flat(case, "nulls", {"nulls": "fill", "fill": 0})
+
+
+@row(
+    "arrow.joint",
+    "a table of ids, lists of 3 M bools and of 3 M words, 1000 of them different, to a joint dict",
+)
+def _(case: Case) -> None:
+    source = sample.rows(case.size(1_000_000, 100), 3, dtype=np.int64)
+    words = np.array([f"word{i}" for i in range(1000)])
+    ids = source.values % 1000
+    case.reference = [np.arange(len(source.lengths)), ids % 2 == 0, words[ids]]
+    case.per("a word", len(ids), 8.0)
+
+    def table() -> Any:
+        import pyarrow
+
+        texts = pyarrow.array(words.tolist(), pyarrow.large_string()).take(pyarrow.array(ids))
+        columns = {"bool": pyarrow.array(ids % 2 == 0), "word": texts}
+        lists = {k: pyarrow.LargeListArray.from_arrays(source.offsets, v) for k, v in columns.items()}
+        return pyarrow.table({"id": np.arange(len(source.lengths)), **lists})
+
+    @case.contender("varlen", needs="pyarrow", show=_columns_of)
+    def _() -> Any:
+        import varlen as vl
+
+        return vl.JointNestedRaggedTensorDict, table()
+
+    @case.contender("pyarrow", needs="pyarrow", show=lambda parts: [parts[0], parts[1], _texts_of(parts[2])])
+    def _() -> Any:
+        columns = [column.chunk(0) for column in table().columns]
+        return lambda: [
+            columns[0].to_numpy(),
+            columns[1].values.to_numpy(zero_copy_only=False),
+            columns[2].values.dictionary_encode(),
+        ]
+
+
+def _columns_of(joint: Any) -> list[Any]:
+    words = np.array(joint.vocabularies["word"])[joint["word"].values]
+    return [joint["id"], joint["bool"].values, words]
+
+
+def _texts_of(array: Any) -> Any:
+    """The texts of a dictionary of pyarrow."""
+    return np.array(array.dictionary.to_pylist())[array.indices.to_numpy()]
+
+
 @row("arrow.words", "text of 3 M words, 1000 of them different, to ids and a vocabulary")
 def _(case: Case) -> None:
     source = sample.rows(case.size(1_000_000, 100), 3, dtype=np.int64)
@@ -179,7 +273,7 @@ def _(case: Case) -> None:
     @case.contender(
         "pyarrow",
         needs="pyarrow",
-        show=lambda a: [np.array(a.dictionary.to_pylist())[a.indices.to_numpy()]],
+        show=lambda a: [_texts_of(a)],
     )
     def _() -> Any:
         array = texts()

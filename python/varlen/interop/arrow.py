@@ -35,7 +35,9 @@ def _with_padding(column: Column) -> Column:
     words = column.vocabulary
     if words is None or PADDING in words:
         return column
-    return replace(column, values=column.values + (column.values >= 0), vocabulary=(PADDING, *words))
+    ids = column.values
+    shifted = np.add(ids, ids >= 0, out=ids if ids.flags.writeable else None)  # they are nobody else's
+    return replace(column, values=shifted, vocabulary=(PADDING, *words))
 
 
 def to_arrow(

@@ -418,6 +418,8 @@ def _without_nulls(values: np.ndarray, mask: NDArray[np.bool_], place: Place, nu
         if values.dtype.kind in "iub":
             values = _as_floats(values, mask, place)
         filler = np.array(np.nan, values.dtype)
+    if values.ndim == 1:
+        return np.where(mask, filler, values)
     values = values.copy()
     values[mask] = filler
     return values
@@ -425,7 +427,10 @@ def _without_nulls(values: np.ndarray, mask: NDArray[np.bool_], place: Place, nu
 
 def _as_floats(values: np.ndarray, mask: NDArray[np.bool_], place: Place) -> np.ndarray:
     floats = values.astype(np.float64)
-    large = (np.abs(floats) > 2**53 - 1) & ~mask
+    most = 2**53 - 1
+    if values.dtype.itemsize < 8 or (floats.max(initial=0) <= most and floats.min(initial=0) >= -most):
+        return floats
+    large = (np.abs(floats) > most) & ~mask
     if large.any():
         i = int(large.argmax())
         why = " is beyond the integers of float64, which nulls='nan' makes of a column with nulls"

@@ -78,12 +78,12 @@ def join_words(columns: Sequence[Column]) -> list[Column]:
 
 
 def _with_word(ids: Ids, words: list[str], nulls: Nulls) -> tuple[Ids, tuple[()], tuple[str, ...]]:
-    """Ids and words, and the word that stands for nulls, where there are some."""
+    """Ids and words, and the word that stands for nulls, where there are some; it writes to the ids."""
     word = str(nulls.value) if nulls.word is None and nulls.policy == "fill" else nulls.word
     if word is not None and (missing := ids < 0).any():
         if word not in words:
             words = [*words, word]
-        ids = np.where(missing, words.index(word), ids)
+        np.putmask(ids, missing, words.index(word))
     return ids, (), tuple(words)
 
 
