@@ -29,8 +29,20 @@ namespace {
 
 constexpr int kArrowDepth = 64;
 
+/// Text of a producer, which may be no UTF-8.
+py::str text_or_nothing(const char* text) {
+  if (text == nullptr) return {};
+  PyObject* const result = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(result);
+}
+
+[[noreturn]] void refuse_data(const std::string& reason) {
+  raise_value("data", std::string(text_or_nothing(reason.c_str())));
+}
+
 [[noreturn]] void refuse_arrow(const std::string& reason) {
-  raise_value("data", "not a valid Arrow array: " + reason);
+  refuse_data("not a valid Arrow array: " + reason);
 }
 
 /// The table in a capsule, which was not taken before.
@@ -262,13 +274,6 @@ py::object metadata_of(const char* bytes) {
   return result;
 }
 
-py::str text_or_nothing(const char* text) {
-  if (text == nullptr) return {};
-  PyObject* const result = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(result);
-}
-
 /// (format, name, flags, metadata, length, offset, null count, buffers, children, dictionary). Of a schema
 /// alone: length -1, no buffers.
 py::object part_of(const ArrowSchema& schema, const ArrowArray* array, const py::object& owner, int depth) {
@@ -357,10 +362,13 @@ constexpr Signature<2> kReadStream{"read_arrow_stream", {"stream", "accept"}};
 
 py::object read_arrow_stream(const Arguments<2>& args) {
   ArrowArrayStream* stream = &table_in<ArrowArrayStream>(args[0]);
+  if (stream->get_schema == nullptr || stream->get_next == nullptr) {
+    refuse_arrow("its stream has no functions to read it by");
+  }
   const auto check = [&](int code) {
     if (code == 0) return;
-    const char* const text = stream->get_last_error(stream);
-    raise_value("data", "its stream failed: " + std::string(text == nullptr ? std::strerror(code) : text));
+    const char* const text = stream->get_last_error == nullptr ? nullptr : stream->get_last_error(stream);
+    refuse_data("its stream failed: " + std::string(text == nullptr ? std::strerror(code) : text));
   };
   ArrowOwner<ArrowSchema> schema;
   int code = 0;

@@ -45,6 +45,20 @@ class Array(ctypes.Structure):
     )
 
 
+CALL = ctypes.CFUNCTYPE(ctypes.c_int, PLACE, PLACE)
+LAST_ERROR = ctypes.CFUNCTYPE(PLACE, PLACE)
+
+
+class Stream(ctypes.Structure):
+    _fields_ = (
+        ("get_schema", CALL),
+        ("get_next", CALL),
+        ("get_last_error", LAST_ERROR),
+        ("release", RELEASE),
+        ("private_data", PLACE),
+    )
+
+
 def capsule(table, name):
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, (PLACE, ctypes.c_char_p, PLACE)
@@ -89,7 +103,9 @@ class Producer:
         )
         for table in (schema, array):
             for name, value in tree.get("lies", {}).items():
-                if hasattr(table, name):
+                if name == "child":
+                    table.children = self.places([None] * max(value, 1))
+                elif hasattr(table, name):
                     setattr(table, name, type(getattr(table, name))(0) if name == "release" else value)
 
     def let_go_of(self, kind):
@@ -114,6 +130,54 @@ class Producer:
 
     def __arrow_c_array__(self, requested_schema=None):
         return capsule(self.schema, b"arrow_schema"), capsule(self.array, b"arrow_array")
+
+
+class Batches:
+    """An object that exports a stream of arrays, each with a tree, and counts how often it is let go.
+
+    schema_code, next_code: what the functions answer, from array number `fails_at` on. text: its last error.
+    """
+
+    def __init__(self, *trees, schema_code=0, next_code=0, fails_at=0, text=b"no more", without=()):
+        self.sources = [Producer(tree) for tree in trees]
+        self.releases, self.number = 0, 0
+        self.text = None if text is None else ctypes.create_string_buffer(text)
+
+        def get_schema(stream, place):
+            if schema_code == 0:
+                self.move(self.sources[0].schema, Schema, place)
+            return schema_code
+
+        def get_next(stream, place):
+            if next_code and self.number >= fails_at:
+                return next_code
+            if self.number == len(self.sources):
+                Array.from_address(place).release = RELEASE(0)
+                return 0
+            self.move(self.sources[self.number].array, Array, place)
+            self.number += 1
+            return 0
+
+        def release(place):
+            Stream.from_address(place).release = RELEASE(0)
+            self.releases += 1
+
+        self.stream = Stream(
+            CALL(get_schema),
+            CALL(get_next),
+            LAST_ERROR(lambda _: None if self.text is None else ctypes.addressof(self.text)),
+            RELEASE(release),
+        )
+        self.functions = self.stream.get_schema, self.stream.get_next, self.stream.get_last_error
+        for name in without:
+            setattr(self.stream, name, type(getattr(self.stream, name))(0))
+
+    def move(self, table, kind, place):
+        ctypes.memmove(place, ctypes.addressof(table), ctypes.sizeof(kind))
+        table.release = RELEASE(0)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return capsule(self.stream, b"arrow_array_stream")
 
 
 def numbers(length=5, **more):
@@ -141,6 +205,12 @@ def views(*rows, raw=b"a word of more than twelve bytes", sizes=None, **more):
         "buffers": [None, flat, np.frombuffer(raw, np.uint8), sizes],
         **more,
     }
+
+
+def list_views(offsets, sizes, **more):
+    sizes = None if sizes is None else np.array(sizes, np.int32)
+    tree = {"format": b"+vl", "length": len(offsets), "buffers": [None, np.array(offsets, np.int32), sizes]}
+    return tree | {"children": [numbers()]} | more
 
 
 @pytest.fixture(autouse=True)
@@ -214,6 +284,19 @@ def ids(numbers, words, form=b"c", dtype=np.int8, **more):
         (lists(lies={"n_children": 2}), "has 1 children"),
         (lists(lies={"n_children": -1}), "children"),
         (lists(lies={"children": None}), "children of its schema are missing"),
+        (lists(lies={"child": 1}), "a child is missing"),
+        (
+            {"format": b"+s", "length": 5, "buffers": [None], "children": [numbers()], "lies": {"child": 1}},
+            "a child is missing",
+        ),
+        (list_views([0, 2], [2, -1]), "size -1|row 1"),
+        (list_views([0, -2], [2, 1]), "row 1"),
+        (list_views([0, 3], [2, 9]), "row 1"),
+        (list_views([0, 3], [2, 2], lies={"n_buffers": 2}), "expected 3 buffers, got 2"),
+        (list_views([0, 3], None), "sizes of 8 bytes are missing"),
+        (lists((0, 2), ids([0, 1], lists((0, 3, 2)))), "row 1 ends at 2, before"),
+        (lists((0, 2), ids([0, 1], lists(lies={"length": -1}))), "it has length -1"),
+        ({"format": b"+r", "length": 5, "buffers": [], "children": [numbers(), numbers()]}, "needs pyarrow"),
         (lists(child=numbers(lies={"release": 0})), "a part of its schema is empty"),
         (lists(child=numbers(lies={"format": None})), "its schema has no format"),
         (
@@ -222,6 +305,7 @@ def ids(numbers, words, form=b"c", dtype=np.int8, **more):
         ),
         (lists((0, 3), numbers(), buffers=[None, None], length=1), "offsets of 8 bytes are missing"),
         (numbers(format=b"+w:"), "has no size"),
+        (numbers(format=b"+w:\xff"), "the format '\\+w:\ufffd' has no size"),
         (numbers(format=b"+w:-1"), "has no size"),
         (numbers(format=b"w:99999999999999999999"), "has no size"),
         (numbers(format=b"d:"), "is of no decimals"),
@@ -268,6 +352,114 @@ def test_a_lie_is_named(tree, text):
     assert source.releases <= 1
 
 
+def test_streams_are_read_and_let_go_once():
+    source = Batches(lists(), lists((0, 1)), lists((0,)))
+    r = vl.Ragged(source)
+    assert r.to_list() == [[0, 1], [2, 3, 4], [0]]
+    with pytest.raises(ValueError, match="is empty: it was read before"):
+        vl.Ragged(source)
+    del r
+    gc.collect()
+    assert source.releases == 1
+    assert [part.releases for part in source.sources] == [1, 1, 1]
+    assert vl.Ragged(Batches(lists((0,)))).to_list() == []
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"schema_code": 5}, "its stream failed: no more"),
+        ({"schema_code": 5, "text": None}, "its stream failed: Input/output error"),
+        ({"next_code": 22}, "its stream failed: no more"),
+        ({"next_code": 22, "fails_at": 1, "text": None}, "its stream failed: Invalid argument"),
+        ({"next_code": 22, "fails_at": 2, "without": ["get_last_error"]}, "its stream failed: Invalid"),
+        ({"next_code": -7, "fails_at": 2, "text": b"\xff"}, "its stream failed"),
+        ({"without": ["get_schema"]}, "its stream has no functions"),
+        ({"without": ["get_next"]}, "its stream has no functions"),
+        ({"without": ["release"]}, "is empty: it was read before"),
+    ],
+)
+def test_a_stream_that_fails_says_why_and_is_let_go(how, text):
+    source = Batches(lists(), lists((0, 1)), **how)
+    with pytest.raises(ValueError, match=text) as caught:
+        vl.Ragged(source)
+    del caught
+    gc.collect()
+    assert source.releases <= 1
+    read = how.get("fails_at", 0) if "next_code" in how else 0
+    assert [part.releases for part in source.sources] == [1] * read + [0] * (2 - read)
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (numbers(), "it has 0 children, its schema 1"),
+        (lists((0, 3, 2)), "row 1 ends at 2, before"),
+        (lists(lies={"length": -1}), "it has length -1"),
+        (lists(lies={"child": 1}), "a child is missing"),
+    ],
+)
+def test_a_batch_that_is_not_of_its_schema_is_named(tree, text):
+    source = Batches(lists(), tree)
+    with pytest.raises(ValueError, match=text) as caught:
+        vl.Ragged(source)
+    del caught
+    gc.collect()
+    assert source.releases == 1
+    assert [part.releases for part in source.sources] == [1, 1]
+
+
+def test_a_generator_that_raises_is_an_error():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table({"x": [[1], [2, 3]]})
+
+    def batches():
+        yield from table.to_batches()
+        raise OSError("the disk is gone")
+
+    for make in (vl.Ragged.from_arrow, vl.JointNestedRaggedTensorDict, vl.data.Dataset):
+        reader = pa.RecordBatchReader.from_batches(table.schema, batches())
+        with pytest.raises((ValueError, OSError), match="the disk is gone"):
+            make(reader)
+
+
+def runs(ends, values=None, **more):
+    """Five values in runs, which pyarrow decodes."""
+    ends = np.array(ends, np.int32)
+    run_ends = {"format": b"i", "name": b"run_ends", "length": len(ends), "buffers": [None, ends]}
+    values = (numbers(len(ends)) if values is None else values) | {"name": b"values"}
+    return {"format": b"+r", "length": 5, "children": [run_ends, values], **more}
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (runs([-2, 5]), "the first run end is -2"),
+        (runs([0, 5]), "the first run end is 0"),
+        (runs([5, 2]), "Last run end is 2 but it should match 5"),
+        (runs([2, 3]), "Last run end is 3 but it should match 5"),
+        (runs([2, 5], numbers(1)), "Length of run_ends is greater than the length of values"),
+        (runs([2, 5], offset=3), "Last run end is 5 but it should match 8"),
+        (runs([2, 5], lies={"length": -1}), "length -1|negative"),
+        (runs([2, 5], lies={"n_buffers": 3}), "Expected 0 buffers"),
+        (runs([2, 5], lies={"n_children": 1}), "Expected 2 children"),
+        (runs([2, 5], lies={"child": 2}), "a child is missing"),
+        (runs([2, 5], texts((0, 3, 2))), "Offset invariant failure"),
+        (runs([2, 5], lists((0, 3, 9))), "Offset invariant failure"),
+    ],
+)
+def test_a_lie_about_runs_is_named(monkeypatch, tree, text):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    monkeypatch.undo()  # pyarrow reads these, and looks at all of it first
+    assert vl.Ragged(Producer(lists((0, 2, 5), runs([2, 5])))).to_list() == [[0, 0], [1, 1, 1]]
+    source = Producer(lists((0, 2, 5), tree))
+    with pytest.raises((TypeError, ValueError), match=text) as caught:
+        vl.Ragged(source)
+    del caught
+    gc.collect()
+    assert source.releases <= 1
+
+
 def test_depth_has_an_end():
     tree = numbers(1)
     for _ in range(100):
@@ -277,7 +469,10 @@ def test_depth_has_an_end():
 
 
 SMALL = st.integers(-2, 12)
-FORMATS = [b"+l", b"+L", b"+m", b"+vl", b"+vL", b"+w:2", b"+w:0", b"+w:-1", b"+s", b"+u", b""]
+FORMATS = [
+    *(b"+l", b"+L", b"+m", b"+vl", b"+vL", b"+w:2", b"+w:0", b"+w:-1", b"+s"),
+    *(b"+r", b"+ud:0,1", b"+us:0", b"+u", b""),
+]
 LEAVES = [
     b"i",
     b"c",
@@ -303,6 +498,7 @@ LIES = {
     "n_buffers": st.integers(-1, 4),
     "n_children": st.integers(-1, 1),
     "children": st.none(),
+    "child": st.integers(0, 2),
     "buffers": st.none(),
     "dictionary": st.none(),
     "release": st.just(0),
@@ -336,7 +532,7 @@ def trees(draw, depth=3):
     )
     tree["children"] = children if form in FORMATS else []
     if form in (b"i", b"c", b"L") and depth and draw(st.booleans()):
-        tree["dictionary"] = draw(trees(depth=0))
+        tree["dictionary"] = draw(trees(depth=draw(st.integers(0, 1))))
     name = draw(st.sampled_from([None, None, *LIES]))
     tree["lies"] = {} if name is None else {name: draw(LIES[name])}
     return tree
@@ -354,3 +550,18 @@ def test_any_table_is_read_or_refused(tree, nulls):
     del r
     gc.collect()
     assert source.releases == 1
+
+
+@settings(max_examples=150)
+@given(st.lists(trees(depth=2), min_size=1, max_size=3))
+def test_any_stream_is_read_or_refused(batches):
+    source = Batches(*batches)
+    try:
+        r = vl.Ragged.from_arrow(source)
+        assert len(r.to_list()) == len(r)
+    except (TypeError, ValueError, OverflowError):
+        return
+    del r
+    gc.collect()
+    assert source.releases == 1
+    assert [part.releases for part in source.sources] == [1] * len(batches)
