@@ -204,20 +204,23 @@ def _write_rest(job: _Job) -> None:
     source = CompactedFile(
         os.path.basename(shard.path), file.count, stat.st_size, stat.st_mtime_ns, shard.deletions.tolist()
     )
+    sources = json.dumps([*sources_of(file), source])
     rest = np.delete(np.arange(file.count), shard.deletions)
     joint = file.joint().take(rest)
     entries: dict[str, Any] = {f"dim{d}/bounds": joint.bounds(d) for d in range(1, file.depth + 1)}
     dims = dict(zip(joint.names, joint.dims, strict=True))
     entries |= {f"dim{dim}/{name}": joint.values(name) for name, dim in dims.items()}
-    metadata = file.header.metadata
-    own = {key: text for key, text in metadata.items() if key != "format" and not key.startswith("varlen.")}
     words = {name: field.vocabulary for name, field in file.fields.items() if field.vocabulary is not None}
     save(
         job.path,
         entries,
         vocabularies=words or None,
         row_ids=file.row_ids,
-        metadata={**own, _ORIGIN: job.origin, _SOURCES: json.dumps([*sources_of(file), source])},
+        metadata={
+            **file.user_metadata,
+            _ORIGIN: job.origin,
+            _SOURCES: sources,
+        },
         durable=job.durable,
         schema=file.schema if file.layout.schema.declared else None,
         account=_account_of(file, shard.deletions, {name: joint.rows(dim) for name, dim in dims.items()}),

@@ -173,6 +173,12 @@ class File:
         return name
 
     @property
+    def user_metadata(self) -> dict[str, str]:
+        """The strings of the header that are not varlen's own."""
+        entries = self.header.metadata.items()
+        return {key: text for key, text in entries if key != "format" and not key.startswith("varlen.")}
+
+    @property
     def account(self) -> Account | None:
         """The account that the file stores, of its input and everything left out; None if there is none."""
         text = self.header.metadata.get(ACCOUNT)

@@ -15,10 +15,14 @@ from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.bits import as_compress
+from varlen.io.building.drafts import Shard as Draft
+from varlen.io.building.drafts import write_shard
 from varlen.io.checksums import as_checksums
+from varlen.io.file import open_file
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock, delete_drafts
 from varlen.io.growth import Folder, joint_of, publish, read_folder
+from varlen.io.intent import Schema
 from varlen.io.pieces import as_piece
 from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import Field, check_metadata
@@ -108,6 +112,8 @@ class ShardWriter(atomic.AtomicWriter):
         self._previous: Writer | None = None
         self._shards: list[Shard] = []
         self._fields: dict[str, Field] = {}
+        self._with_values: set[str] = set()  # the keys that some shard has a value of
+        self._is_uneven = False
         self._open = True
         try:
             writer = self._open_next()  # refuses values that are no options
@@ -115,6 +121,7 @@ class ShardWriter(atomic.AtomicWriter):
             if self._base is not None and self._base.fields:
                 self._base.begin(writer)
                 self._previous, self._fields = writer, self._base.fields
+                self._with_values = set(self._fields)
         except BaseException:
             self.discard()
             raise
@@ -194,6 +201,7 @@ class ShardWriter(atomic.AtomicWriter):
             if self._writer is not None or not self._shards:
                 self._writer = self._writer or self._open_next()
                 self._finish()
+            self._rewrite_bare()
             if self._account is not None:
                 words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
                 self._account.set_result(*read_all_written([shard.path for shard in self._shards]), words)
@@ -270,6 +278,7 @@ class ShardWriter(atomic.AtomicWriter):
         try:
             if self._writer is not None:
                 self._finish()
+            self._rewrite_bare()
             if self._shards:
                 assert self._lock is not None
                 durable = self._options.get("durable", True)
@@ -278,6 +287,25 @@ class ShardWriter(atomic.AtomicWriter):
                 self._shards = []
         finally:
             self.discard()
+
+    def _rewrite_bare(self) -> None:
+        """Gives shards without a value of a key the dim, dtype and words that later ones have."""
+        if not self._is_uneven:
+            return
+        words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
+        how = [self._options.get(name) for name in ("durable", "schema", "checksums", "compress")]
+        durable, schema, checksums, compress = how
+        intent = schema if isinstance(schema, Schema) else None
+        for number, shard in enumerate(self._shards):
+            file = open_file(shard.path)
+            if any(field.conflict(self._fields[name]) for name, field in file.fields.items()):
+                task = Draft(
+                    number, shard.path, shard.path, self._fields, words, durable is not False, intent,
+                    bool(checksums), bool(compress),
+                )  # fmt: skip
+                write_shard(task)
+                file = open_file(shard.path)
+                self._shards[number] = shard._replace(size=file.identity[0], checksum=file.checksum)
 
     def _open_next(self) -> Writer:
         name = f".part-{len(self._shards):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
@@ -294,9 +322,11 @@ class ShardWriter(atomic.AtomicWriter):
         fields = writer.fields
         for key, field in self._fields.items():
             conflict = field.conflict(fields[key])
-            if conflict:
+            if conflict and key in self._with_values:
                 raise value_error(key, f"{conflict} in the shards before", "name its dtype in schema=")
+            self._is_uneven |= conflict is not None
         writer.close()
+        self._with_values |= {key for key, column in (writer._columns or {}).items() if column.has_values}
         self._previous = writer
         size = os.stat(writer.path).st_size
         self._shards.append(Shard(writer.path, writer.rows, size, checksum=writer.checksum))

@@ -315,6 +315,7 @@ class Writer(atomic.AtomicWriter):
             }
             for name, column in self._columns.items():
                 column.has_values = other._columns[name].has_values
+                column.is_open = not column.has_values
             self._totals = [0] * len(other._totals)
 
     def _first_words(self, name: str) -> Sequence[str]:

@@ -653,11 +653,7 @@ def test_rows_with_a_shape_follow_rows_without(tmp_path):
     }
 
 
-def test_a_shard_that_is_written_keeps_its_dims(tmp_path):
-    writer = io.ShardWriter(tmp_path / "a", 2)
-    writer.append({"n": [[], []]})
-    with pytest.raises(ValueError, match=r"n: dim 2.*but 1.*no value: give a Schema with its level"):
-        writer.append({"n": [[[1]]]})
+def test_a_key_with_a_value_keeps_its_dim(tmp_path):
     one = io.Writer(tmp_path / "b.nrt")
     one.append({"n": [[1]]})
     with pytest.raises(ValueError, match=r"n: dim 2, .*but 1 and \(\) in the pieces before$"):
@@ -706,3 +702,37 @@ def test_lists_that_end_before_their_values_are_as_deep_as_others(data):
         with io.ShardWriter(f"{folder}/built", 2, append=True) as writer:
             writer.append({"n": [[]]})
         assert varlen.open(f"{folder}/built")[-1].to_list() == {"n": []}
+
+
+BARE = [
+    [[[], []], [[1, 2], [3]]],
+    [[[], []], [["u"], ["v", "u"]]],
+    [[[], []], [[[1.5]], []]],
+    [[[], []], [[[]], []], [[], []], [[[True], []], []], [[], []]],
+    [[["u"], []], [[], []], [[], ["v"]]],
+    [[[], []], [[], []]],
+]
+
+
+@pytest.mark.parametrize("pieces", BARE)
+@pytest.mark.parametrize("options", [{}, {"compress": True, "checksums": True, "metadata": {"from": "here"}}])
+def test_shards_without_a_value_are_of_the_kind_of_later_ones(tmp_path, pieces, options):
+    with io.ShardWriter(tmp_path / "a", 2, durable=False, **options) as writer:
+        for i, piece in enumerate(pieces):
+            writer.append({"x": piece, "n": [2 * i, 2 * i + 1]})
+    ds = varlen.open(tmp_path / "a", verify="open" if options else "never")
+    rows = [row for piece in pieces for row in piece]
+    assert ds[:].to_list() == {"x": rows, "n": list(range(len(rows)))}
+    files = [io.open_file(path) for path in ds.paths]
+    assert len({(file.fields["x"].dim, file.fields["x"].dtype) for file in files}) == 1
+    assert all(file.user_metadata == options.get("metadata", {}) for file in files)
+    assert names_in(tmp_path / "a") == ["index.json", *map(os.path.basename, ds.paths)]
+
+
+def test_shards_with_values_are_not_made_another_kind(tmp_path):
+    writer = io.ShardWriter(tmp_path / "a", 1, durable=False)
+    for row in ([], [1], []):
+        writer.append({"x": [row]})
+    with pytest.raises(ValueError, match=r"x: dtype float64 instead of int64 in the shards before"):
+        writer.append({"x": [[2.5]]})
+    assert not (tmp_path / "a").exists()

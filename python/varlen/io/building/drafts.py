@@ -110,7 +110,7 @@ def write_shard(shard: Shard, partition: object = None) -> int:
         _entries(file, shard),
         vocabularies=own or None,
         row_ids=file.row_ids,
-        metadata={FINGERPRINT: fingerprint_of(file) or ""},
+        metadata=file.user_metadata,
         durable=shard.durable,
         schema=shard.schema,
         account=file.account,
