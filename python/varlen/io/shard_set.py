@@ -413,6 +413,11 @@ class ShardSet:
         return not isinstance(self._cache, str) or None not in self._files
 
     @property
+    def checks_reads(self) -> bool:
+        """Whether bytes are still to be compared with their checksums before they are first read."""
+        return self._unread is not None
+
+    @property
     def names(self) -> list[str]:
         """The exposed keys."""
         return list(self.fields)

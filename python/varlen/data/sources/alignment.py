@@ -46,6 +46,11 @@ class TakenSource:
         return len(self._index)
 
     @property
+    def checks_reads(self) -> bool:
+        """Whether `touch` still has bytes to compare."""
+        return self._source.checks_reads
+
+    @property
     def fields(self) -> Mapping[str, ColumnLike]:
         """Each key's column."""
         return self._source.fields
@@ -167,6 +172,11 @@ class AlignedSource:
     def opens_together(self) -> bool:
         """Whether all shards may be opened for one batch."""
         return all(part.opens_together for part in self._parts)
+
+    @property
+    def checks_reads(self) -> bool:
+        """Whether `touch` still has bytes to compare."""
+        return any(part.checks_reads for part in self._parts)
 
     @property
     def fields(self) -> Mapping[str, ColumnLike]:

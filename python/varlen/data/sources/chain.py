@@ -51,6 +51,7 @@ class JoinedSource:
         ids = {source.row_ids for source in self._full}
         self.row_ids = ids.pop() if len(ids) == 1 else None
         self._ids: RowIds | None = None
+        self._is_open = self._is_checked = False
         self._check_fields()
 
     def __len__(self) -> int:
@@ -67,8 +68,15 @@ class JoinedSource:
 
     @property
     def opens_together(self) -> bool:
-        """Whether all shards may be opened for one batch."""
-        return all(source.opens_together for source in self._sources)
+        """Whether all shards may be opened for one batch; once they may, that stays."""
+        self._is_open = self._is_open or all(source.opens_together for source in self._sources)
+        return self._is_open
+
+    @property
+    def checks_reads(self) -> bool:
+        """Whether `touch` still has bytes to compare; once it has none, it has none for good."""
+        self._is_checked = self._is_checked or not any(source.checks_reads for source in self._sources)
+        return not self._is_checked
 
     @property
     def fields(self) -> Mapping[str, Column]:
@@ -90,6 +98,8 @@ class JoinedSource:
 
     def touch(self, rows: Indices, keys: tuple[str, ...] | None = None) -> None:
         """Compare bytes with their checksums before they are first read."""
+        if not self.checks_reads:
+            return
         numbers = np.asarray(rows).reshape(-1)
         numbers = np.where(numbers < 0, numbers + len(self), numbers)
         owners = self._begins[1:].searchsorted(numbers, side="right")

@@ -47,6 +47,11 @@ class KeyedSource:
         return self._source.opens_together
 
     @property
+    def checks_reads(self) -> bool:
+        """Whether `touch` still has bytes to compare."""
+        return self._source.checks_reads
+
+    @property
     def fields(self) -> Mapping[str, ColumnLike]:
         """Each key's column; the same object until those of the source are others."""
         own = self._source.fields

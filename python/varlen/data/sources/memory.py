@@ -63,6 +63,8 @@ class Source(Protocol):
     @property
     def opens_together(self) -> bool: ...  # whether all shards may be opened for one batch
     @property
+    def checks_reads(self) -> bool: ...  # whether `touch` still has bytes to compare
+    @property
     def fields(self) -> Mapping[str, ColumnLike]: ...
     @property
     def paths(self) -> list[str]: ...
@@ -150,7 +152,7 @@ class MemorySource:
     """Joints one after another, with the same keys at the same dims; parts without rows are not compared."""
 
     mmap = True
-    decodes = False
+    decodes = checks_reads = False
     opens_together = True
 
     def __init__(self, joints: Sequence[_core.Joint], row_ids: str | None = None) -> None:
