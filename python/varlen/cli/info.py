@@ -118,7 +118,7 @@ def describe(path: str | Path, batch_size: int = 32, *, pictures: bool = False) 
         levels.append(level)
     return {
         "path": str(path),
-        "bytes": sum(Path(shard).stat().st_size for part in sets for shard in part.paths),
+        "bytes": sum(part.file(i).identity[0] for part in sets for i in range(len(part.paths))),
         "shards": sum(len(part.paths) for part in sets),
         "rows": len(rest),
         "deleted": len(source) - len(rest),

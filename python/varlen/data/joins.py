@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import check_key
-from varlen.data.manifest import find_rows, save_manifest
+from varlen.data.manifest import find_rows, open_manifest, save_manifest
 from varlen.data.sources.alignment import TakenSource, align
 from varlen.data.sources.memory import Array, Source
 from varlen.data.views import Views
 from varlen.errors import file_error, instance_error, value_error
 from varlen.io import open_shards
+from varlen.io.manifest_file import is_manifest
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,7 +27,7 @@ class JoinMethods(Views):
     """Datasets with the keys of several."""
 
     def with_file(self, path: str | os.PathLike[str], **options: Any) -> Self:
-        """Add the keys of a file, or of a folder of shards, which has the same rows in the same order.
+        """Add the keys of a file, a folder of shards or a manifest, which has the same rows in this order.
 
         Nothing is copied or written: embeddings may lie beside the files that they were made of. Shards need
         not begin at the same rows.
@@ -36,7 +37,8 @@ class JoinMethods(Views):
         path
             As `varlen.open` takes it.
         **options
-            As in `varlen.open`: `keys`, `cache`, `storage_options`, `verify`. `mmap` is this dataset's.
+            As in `varlen.open`: `keys`, `cache`, `storage_options`, `verify`, `version`. `mmap` is this
+            dataset's.
 
         Returns
         -------
@@ -63,7 +65,8 @@ class JoinMethods(Views):
                [0.5, 1. ]], dtype=float32)
         >>> folder.cleanup()
         """
-        other: Any = open_shards(path, **{"mmap": self._source.mmap or self._source.decodes, **options})
+        opener: Any = open_manifest if is_manifest(path) else open_shards
+        other: Any = opener(path, **{"mmap": self._source.mmap or self._source.decodes, **options})
         rows = self._with_source(other)._without_deletions()
         name = os.fspath(path)
         count, other_count = len(self), len(rows)

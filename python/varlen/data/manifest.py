@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen.arguments import as_list, as_path, check_hashable
+from varlen.arguments import as_bool, as_list, as_mapping, as_path, check_hashable, one_of
 from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, lost_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.memory import Ints, Source, rest_of
 from varlen.data.views import Views
 from varlen.errors import error_of, name_file, naming, value_error
-from varlen.io import FileFormatError, ShardSet, atomic
+from varlen.io import Cache, FileFormatError, ShardSet, atomic
 from varlen.io.errors import format_error
 from varlen.io.folder_lock import lock_folder
 from varlen.io.formats import MANIFEST
 from varlen.io.manifest_file import (
     MOST_BYTES,
     fault_of,
+    full_name,
     has_name,
     header_digest,
     manifest_parts,
@@ -33,6 +34,7 @@ from varlen.io.manifest_file import (
 from varlen.io.reload import compare_sets
 from varlen.io.row_ids import RowIds
 from varlen.io.shard_index import entry_of, json_of
+from varlen.io.urls import is_url, local_path
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
@@ -52,7 +54,7 @@ def find_rows(ids: Views, name: str, other: Views, other_name: str) -> Ints:
 
 def save_manifest(dataset: Rows, path: object) -> int:
     """Add the files of a dataset to a manifest as its next version, unless they are the last; the version."""
-    name = os.path.abspath(as_path(path))
+    name = os.path.abspath(local_path(as_path(path)))
     if not has_name(name):
         raise value_error("path", f"expected the name of a manifest, such as set.json, got {name}")
     if not dataset._is_whole:
@@ -130,16 +132,29 @@ def open_manifest(
     *,
     mmap: bool = True,
     keys: Iterable[str] | None = None,
+    cache: Any = None,
+    storage_options: Any = None,
     verify: str = "never",
+    on_bad_shard: str = "error",
 ) -> AlignedSource:
     """The rows of a version of a manifest, by default the last."""
-    name = os.path.abspath(os.fspath(path))
+    name, mmap = full_name(path), as_bool(mmap, "mmap")
+    for option, value in (("cache", cache), ("storage_options", storage_options)):
+        if value is not None and not is_url(name):
+            raise value_error(option, f"{path} is no URL; only files behind URLs have one")
+    one_of(verify, "verify", ("never", "read", "open"))
+    one_of(on_bad_shard, "on_bad_shard", ("error", "skip"))
+    if on_bad_shard == "skip":
+        raise value_error("on_bad_shard", "a manifest opens whole: its parts have the same rows")
+    options = None if storage_options is None else as_mapping(storage_options, "storage_options", "options")
+    if not (cache is None or isinstance(cache, Cache)):
+        cache = os.path.abspath(as_path(cache, "cache", "a folder"))
     parts: list[Source] = []
-    entries = manifest_parts(name, version)
+    entries = manifest_parts(name, version, options)
     for entry in entries:
         if entry.faults:
             raise entry.faults[0]
-        own: Any = ShardSet(entry.shards, mmap, entry.names, verify=verify)
+        own: Any = entry.open(mmap, verify, options, cache)
         if entry.on is not None:
             own = _source_by_ids(name, entry.place, parts, own, entry.on)
         parts.append(own)
@@ -181,8 +196,9 @@ def reload_manifest(source: AlignedSource) -> AlignedSource:
     path, version = source.manifest
     first: Any = bare(source._parts[0])
     new = open_manifest(
-        path, version, mmap=first.mmap or first.decodes, keys=source._wants, verify=first._verify
-    )
+        path, version, mmap=first._maps or first.waits, keys=source._wants, verify=first._verify,
+        cache=first._cache, storage_options=first._options,
+    )  # fmt: skip
     if len(new._parts) != len(source._parts):
         text = f"the last version has {len(new._parts)} parts, but there were {len(source._parts)}"
         raise format_error(path, text, "reload")

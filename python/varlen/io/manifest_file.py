@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from varlen.arguments import as_int
 from varlen.errors import name_file, value_error
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.formats import MANIFEST
 from varlen.io.schema import load_json
-from varlen.io.shard_index import INDEX, Shard, as_deletions
+from varlen.io.shard_index import INDEX, Shard, as_deletions, folder_of
 from varlen.io.shard_set import ShardSet, open_shards
-from varlen.io.urls import is_url
+from varlen.io.stores import store_of
+from varlen.io.urls import is_url, join_url
+from varlen.io.waits import map_items
+
+if TYPE_CHECKING:
+    from varlen.io.cache import Cache
 
 __all__: list[str] = []
 
 MOST_BYTES = 100_000_000
 _BYTES_TO_LOOK_AT = 4096
+_HEAD_BYTES = 1 << 16  # of a file behind a URL, in one request
+
+Options = Mapping[str, Any] | None
 
 
 def is_manifest(path: object) -> bool:
-    """Whether a path is a file that says that it is a manifest.
+    """Whether a path is a file that says that it is a manifest; JSON behind a URL is nothing else.
 
-    >>> is_manifest("visits/index.json"), is_manifest("a.nrt")
-    (False, False)
+    >>> is_manifest("visits/index.json"), is_manifest("a.nrt"), is_manifest("memory://set.json")
+    (False, False, True)
     """
-    if not has_name(path):
-        return False
+    if not has_name(path) or is_url(path):
+        return is_url(path) and has_name(path)
     try:
         with open(cast("str", path), "rb") as file:
             return f'"{MANIFEST}"'.encode() in file.read(_BYTES_TO_LOOK_AT)
@@ -37,34 +47,48 @@ def is_manifest(path: object) -> bool:
 
 
 def has_name(path: object) -> bool:
-    """Whether a path has the name of a manifest.
+    """Whether a path or a URL has the name of a manifest.
 
-    >>> has_name("set.json"), has_name("visits/index.json"), has_name("a.nrt")
-    (True, False, False)
+    >>> has_name("set.json"), has_name("visits/index.json"), has_name("http://host/set.json?key=1")
+    (True, False, True)
     """
-    if not isinstance(path, (str, os.PathLike)) or is_url(path):
+    if not isinstance(path, (str, os.PathLike)):
         return False
-    return _is_name(os.path.basename(os.fspath(path)))
-
-
-def _is_name(name: object) -> bool:
+    text = os.fspath(path)
+    name = str(text).partition("?")[0].rpartition("/")[2] if is_url(text) else os.path.basename(text)
     return isinstance(name, str) and name.endswith(".json") and name != INDEX
 
 
-def refuse_manifest_url(path: object) -> None:
-    """Refuse a URL that has the name of a manifest."""
-    if is_url(path) and _is_name(str(path).partition("?")[0].rpartition("/")[2]):
-        reason = "is JSON, no .nrt file, and manifests are read from folders, not by URLs"
-        advice = "open the files by their URLs, and use with_file or join"
-        raise format_error(str(path), reason, "", advice)
+def full_name(path: str | os.PathLike[str]) -> str:
+    """The absolute path of a manifest, or its URL."""
+    return str(path) if is_url(path) else os.path.abspath(os.fspath(path))
 
 
 def header_digest(path: str) -> str:
     """A digest of a file's header: its keys, shapes, places and vocabularies."""
     with open(path, "rb") as file:
         first = file.read(8)
-        size = min(int.from_bytes(first, "little"), MOST_BYTES)
-        return hashlib.blake2b(first + file.read(size), digest_size=8).hexdigest()
+        return _digest_of(first + file.read(_header_bytes(first)))
+
+
+def _digest_of(head: bytes) -> str:
+    return hashlib.blake2b(head, digest_size=8).hexdigest()
+
+
+def _header_bytes(first: bytes) -> int:
+    return min(int.from_bytes(first[:8], "little"), MOST_BYTES)
+
+
+def _look_at(path: str, options: Options) -> tuple[int, str]:
+    """The size of a file, and the digest of its header."""
+    if not is_url(path):
+        return os.stat(path).st_size, header_digest(path)
+    store = store_of(path, options)
+    raw, state = store.head(path, _HEAD_BYTES)
+    count = 8 + _header_bytes(raw)
+    if count > len(raw) and len(raw) == _HEAD_BYTES:
+        raw, state = store.head(path, count)
+    return state.size, _digest_of(raw[:count])
 
 
 class ManifestPart(NamedTuple):
@@ -81,48 +105,68 @@ class ManifestPart(NamedTuple):
         """The keys, and that of the ids by which rows are found."""
         return tuple(dict.fromkeys([*self.keys, *(self.on or ())[1:]]))
 
+    def open(
+        self,
+        mmap: bool = True,
+        verify: str = "never",
+        options: Options = None,
+        cache: str | Cache | None = None,
+    ) -> ShardSet:
+        """The files as one set; those behind URLs are mapped where a folder keeps copies."""
+        mmap = mmap and (isinstance(cache, str) or not any(is_url(shard.path) for shard in self.shards))
+        return ShardSet(self.shards, mmap, self.names, cache=cache, storage_options=options, verify=verify)
 
-def manifest_parts(path: str | os.PathLike[str], version: int | None = None) -> list[ManifestPart]:
+
+def manifest_parts(
+    path: str | os.PathLike[str], version: int | None = None, options: Options = None
+) -> list[ManifestPart]:
     """The parts of a version, by default the last; files that are not what they were are its faults."""
-    name = os.path.abspath(os.fspath(path))
-    versions = read_manifest(name)["versions"]
+    name = full_name(path)
+    versions = read_manifest(name, options)["versions"]
     number = len(versions) if version is None else as_int(version, "version", 1)
     if number > len(versions):
         raise value_error("version", f"expected 1 to {len(versions)}, got {number}", file=name, number=number)
+    place = f"version {number}"
+
+    def find(entry: dict[str, Any]) -> Shard | FileFormatError:
+        try:
+            return _shard(name, place, entry, options)
+        except FileFormatError as error:
+            return error
+
     parts = []
     for part in versions[number - 1]["parts"]:
-        shards: list[Shard] = []
-        faults: list[FileFormatError] = []
-        for file in part["files"]:
-            try:
-                shards.append(_shard(name, f"version {number}", file))
-            except FileFormatError as error:
-                faults.append(error)
+        entries = map_items(find, part["files"], is_url(name))
+        shards = tuple(one for one in entries if isinstance(one, Shard))
+        faults = [one for one in entries if isinstance(one, FileFormatError)]
         pair: Any = tuple(part["on"]) if "on" in part else None
-        place = f"version {number}"
-        parts.append(ManifestPart(tuple(part["keys"]), pair, tuple(shards), place, faults))
+        parts.append(ManifestPart(tuple(part["keys"]), pair, shards, place, faults))
     return parts
 
 
-def file_sets(path: Any) -> list[ShardSet]:
+def file_sets(path: Any, options: Options = None) -> list[ShardSet]:
     """The files of each part of a manifest; those of any other path are one set."""
     if not is_manifest(path):
-        return [open_shards(path)]
-    parts = manifest_parts(path)
+        return [open_shards(path, storage_options=options)]
+    parts = manifest_parts(path, options=options)
     for part in parts:
         if part.faults:
             raise part.faults[0]
-    return [ShardSet(part.shards, True, part.names) for part in parts]
+    return [part.open(options=options) for part in parts]
 
 
-def _shard(manifest: str, where: str, entry: dict[str, Any]) -> Shard:
+def _shard(manifest: str, where: str, entry: dict[str, Any], options: Options) -> Shard:
     """A file of a part, which is there and has the size and the header that it had."""
-    path = os.path.join(os.path.dirname(manifest), *entry["path"].split("/"))
+    steps = entry["path"].split("/")
+    path = os.path.join(os.path.dirname(manifest), *steps)
+    if is_url(manifest):
+        path = functools.reduce(join_url, steps, folder_of(manifest))
     try:
-        size = os.stat(path).st_size
-        digest = header_digest(path)
+        size, digest = _look_at(path, options)
     except OSError as error:
-        raise format_error(manifest, f"{entry['path']}: {error.strerror}", where) from None
+        if is_url(path) and not isinstance(error, FileNotFoundError):
+            raise  # of the network
+        raise format_error(manifest, f"{entry['path']}: {error.strerror or 'no such file'}", where) from None
     if size != entry["size"]:
         text = f"{entry['path']} has {size} bytes, but had {entry['size']}"
         raise format_error(manifest, text, where, "it was changed after the version was kept")
@@ -135,10 +179,13 @@ def _shard(manifest: str, where: str, entry: dict[str, Any]) -> Shard:
     )
 
 
-def read_manifest(path: str) -> dict[str, Any]:
+def read_manifest(path: str, options: Options = None) -> dict[str, Any]:
     """A manifest, checked."""
-    with open(path, "rb") as file:
-        raw = file.read(MOST_BYTES + 1)
+    if is_url(path):
+        raw = store_of(path, options).content(path, MOST_BYTES + 1)
+    else:
+        with open(path, "rb") as file:
+            raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise format_error(path, f"larger than a manifest may be, {MOST_BYTES} bytes")
     try:

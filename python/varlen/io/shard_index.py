@@ -20,7 +20,7 @@ from varlen.io.errors import FileFormatError, checksum_error, format_error
 from varlen.io.formats import describe_folder
 from varlen.io.schema import Field, Metadata, load_json
 from varlen.io.stores import store_of
-from varlen.io.urls import is_pattern, is_url, join_url
+from varlen.io.urls import is_http, is_pattern, is_url, join_url
 
 __all__ = ["INDEX"]
 
@@ -137,7 +137,7 @@ def _parse_index(path: str, raw: bytes, verify: bool = False, sizes: bool = True
     entries = table.get("shards")
     if not isinstance(entries, list):
         raise format_error(path, "has no list of shards")
-    folder = _folder_of(path)
+    folder = folder_of(path)
     fields = _fields(path, table.get("keys", {}))
     shards = tuple(_shard(path, folder, i, entry, fields, sizes) for i, entry in enumerate(entries))
     total = table.get("rows")
@@ -146,12 +146,18 @@ def _parse_index(path: str, raw: bytes, verify: bool = False, sizes: bool = True
     return shards
 
 
-def _folder_of(path: str) -> str:
+def folder_of(path: str) -> str:
+    """The folder of a file, or the URL of the folder of one behind a URL.
+
+    >>> folder_of("memory://index.json"), folder_of("http://host/a/index.json?key=1")
+    ('memory://', 'http://host/a?key=1')
+    """
     if not is_url(path):
         return os.path.dirname(path)
-    head, _, tail = path.rpartition(f"/{INDEX}")
+    head, mark, query = path.partition("?") if is_http(path) else (path, "", "")
+    head = head.rpartition("/")[0]
     head += "/" * head.endswith(":/")  # the root of a file system
-    return head + tail  # a query comes behind the name
+    return head + mark + query
 
 
 def _count(value: object) -> bool:
@@ -339,11 +345,3 @@ def read_account(folder: str, options: Mapping[str, Any] | None = None) -> Accou
         return None if account is None else Account.from_dict(account)
     except (ValueError, RecursionError, AttributeError) as error:
         raise name_file(error, index, FileFormatError) from None
-
-
-def folder_of(path: str) -> str:
-    """The folder of a file or a URL."""
-    if not is_url(path):
-        return os.path.dirname(path)
-    path, mark, query = path.partition("?")
-    return path.rpartition("/")[0] + mark + query

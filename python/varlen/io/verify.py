@@ -12,7 +12,7 @@ from varlen.io.building.engines import MOST_WORKERS, engine_of, run_tasks
 from varlen.io.checksums import library
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.file import File, open_file
-from varlen.io.manifest_file import is_manifest, manifest_parts, refuse_manifest_url
+from varlen.io.manifest_file import is_manifest, manifest_parts
 from varlen.io.shard_index import Shard, find_shards, refuse_options
 from varlen.io.shard_set import Paths, ShardSet, open_shards
 from varlen.io.urls import is_url
@@ -121,7 +121,7 @@ def verify(
         try:
             for group in groups:
                 agreement = (
-                    ShardSet(group, True, None)
+                    ShardSet(group, not is_url(path), None, storage_options=options)
                     if is_manifest(path)
                     else open_shards(path, storage_options=options)
                 )
@@ -136,10 +136,9 @@ def _groups_of(
     path: Paths, options: Mapping[str, Any] | None
 ) -> tuple[list[tuple[Shard, ...]], list[FileFormatError]]:
     """Files that have the same keys, and the faults of those that a manifest lists."""
-    refuse_manifest_url(path)
     if not is_manifest(path):
         return [tuple(find_shards(path, options, verify=True, sizes=False))], []
-    parts = manifest_parts(cast("str", path))
+    parts = manifest_parts(cast("str", path), options=options)
     return [part.shards for part in parts], [fault for part in parts for fault in part.faults]
 
 

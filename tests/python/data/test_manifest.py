@@ -354,10 +354,6 @@ def test_what_takes_no_manifest_says_what_does(root, capsys):
     assert "is a manifest of a data set, no .nrt file; `varlen.open` opens it" in err
     with pytest.raises(io.FileFormatError, match="is a manifest of a data set"):
         io.open_shards(path)
-    for name in ("https://host/a/set.json", "s3://bucket/set.json?version=3"):
-        with pytest.raises(io.FileFormatError, match=r"manifests are .* use with_file or join") as found:
-            vl.open(name)
-        assert list(map(str, io.verify(name))) == [str(found.value)]
     both = vl.open(root / "base").concat(vl.open(root / "base"))
     with pytest.raises(ValueError, match=r"several data sets one after another .* opens the files"):
         both.save_manifest(root / "two.json")
@@ -396,3 +392,82 @@ def test_keys_that_were_left_out_stay_out_of_another_join(root, is_deleted):
     assert again.with_file(root / "more", keys=["n"])[:].to_list() == {
         key: rows[key] for key in ("code", "n")
     }
+
+
+@pytest.fixture
+def far(checked_root):
+    """The URL of a manifest whose files lie behind URLs, and their file system."""
+    fsspec = pytest.importorskip("fsspec")
+    files = fsspec.filesystem("memory")
+    for path in checked_root.rglob("*"):
+        if path.is_file():
+            files.pipe(f"/far/{path.relative_to(checked_root)}", path.read_bytes())
+    yield "memory://far/set.json", files
+    files.rm("/far", recursive=True)
+
+
+def test_a_manifest_behind_a_url_opens_as_the_one_that_was_copied(far, checked_root, tmp_path, capsys):
+    url, _ = far
+    here = vl.open(checked_root / "set.json")
+    ways = [{}, {"version": 1}, {"verify": "open"}, {"keys": ["age", "code"]}, {"storage_options": {}}]
+    ways += [{"cache": tmp_path / "cache"}, {"cache": io.Cache(tmp_path / "parts", max_bytes=10**7)}]
+    for how in ways:
+        ds = vl.open(url, **how)
+        rows = {key: values for key, values in ALL.items() if key in how.get("keys", ALL)}
+        for each in (ds, pickle.loads(pickle.dumps(ds)), ds.reload()):
+            assert each[:].to_list() == rows
+        batch, same = ds.batch([4, 0], keys=["code"]), here.batch([4, 0], keys=["code"])
+        np.testing.assert_array_equal(batch["code"], same["code"])
+    assert io.verify(url) == []
+    code, out, err = run(capsys, "info", url, "--json")
+    assert code == 0, err
+    facts, own = json.loads(out), json.loads(run(capsys, "info", checked_root / "set.json", "--json")[1])
+    assert {**facts, "path": ""} == {**own, "path": ""}
+    assert run(capsys, "verify", url)[0] == 0
+
+
+def test_files_behind_urls_that_are_gone_or_changed_are_named(far, capsys):
+    url, files = far
+    name = "/far/score/part-00001.nrt"
+    raw = files.cat_file(name)
+    at = raw.index(b"score")
+    cases = {
+        raw[:at] + b"SCORE" + raw[at + 5 :]: "score/part-00001.nrt has another header",
+        raw + b"x": f"score/part-00001.nrt has {len(raw) + 1} bytes, but had {len(raw)}; it was changed",
+        None: "score/part-00001.nrt: No such file",
+    }
+    for content, text in cases.items():
+        files.rm(name) if content is None else files.pipe(name, content)
+        with pytest.raises(io.FileFormatError, match=f"set.json: version 1: {text}"):
+            vl.open(url)
+        [fault] = io.verify(url)
+        assert text in str(fault)
+        assert run(capsys, "verify", url)[0] == 1
+    files.pipe("/far/other.json", b"{}")
+    for path, error, text in (
+        ("memory://far/other.json", io.FileFormatError, "not a manifest of a data set"),
+        ("memory://far/none.json", FileNotFoundError, "none.json"),
+    ):
+        with pytest.raises(error, match=text):
+            vl.open(path)
+    with pytest.raises(ValueError, match=r"path: memory://far/set\.json is a URL; write to a path"):
+        vl.Dataset(vl.JointNestedRaggedTensorDict(BASE)).save_manifest(url)
+
+
+def test_a_manifest_is_a_part_of_another(checked_root, far):
+    root = checked_root
+    folder(root / "more", {"n": [1, 2, 3, 4, 5]}, 4)
+    both = {"n": [1, 2, 3, 4, 5], **ALL}
+    near = vl.open(root / "more").with_file(root / "set.json")
+    for ds in (near, vl.open(root / "more").with_file(far[0])):
+        for each in (ds, pickle.loads(pickle.dumps(ds)), ds.reload()):
+            assert each[:].to_list() == both
+    assert near.save_manifest(root / "two.json") == 1
+    third = vl.open(root / "two.json", keys=["id", "n"]).with_file(
+        root / "set.json", version=1, keys=["score"]
+    )
+    assert third[:].to_list() == {key: both[key] for key in ("n", "id", "score")}
+    third.save_manifest(root / "three.json")
+    assert vl.open(root / "three.json")[:].to_list() == third[:].to_list()
+    with pytest.raises(ValueError, match="on_bad_shard: a manifest opens whole"):
+        vl.open(root / "more").with_file(root / "set.json", on_bad_shard="skip")

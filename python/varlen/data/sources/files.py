@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from varlen.arguments import as_bool, one_of
 from varlen.data.dataset import Dataset
 from varlen.data.manifest import open_manifest
 from varlen.errors import value_error
 from varlen.io import open_shards
-from varlen.io.manifest_file import has_name, is_manifest, refuse_manifest_url
+from varlen.io.manifest_file import has_name, is_manifest
 
 if TYPE_CHECKING:
     from varlen.io import Cache
@@ -39,7 +38,8 @@ def open(
         an index. If shards store a key in different numeric dtypes, the key gets a dtype that holds them all.
         Each may be an HTTP URL, or a URL of a file system that fsspec knows, such as "s3://". A folder behind
         HTTP needs its index. Behind URLs only the ranges that a batch needs are read; `epoch` with `prefetch`
-        reads them ahead. Or a manifest, as `Dataset.save_manifest` writes it.
+        reads them ahead. Or a manifest or its URL, as `Dataset.save_manifest` writes it: its files lie below
+        it.
     mmap
         False for network file systems: nothing is mapped, and every read copies the bytes it needs.
     keys
@@ -96,15 +96,12 @@ def open(
     >>> folder.cleanup()
     """
     if is_manifest(path) or (version is not None and has_name(path)):
-        for name, option in (("cache", cache), ("storage_options", storage_options)):
-            if option is not None:
-                raise value_error(name, f"{path} is no URL; only files behind URLs have one")
-        one_of(verify, "verify", ("never", "read", "open"))
-        one_of(on_bad_shard, "on_bad_shard", ("error", "skip"))
-        if on_bad_shard == "skip":
-            raise value_error("on_bad_shard", "a manifest opens whole: its parts have the same rows")
-        return Dataset(open_manifest(path, version, mmap=as_bool(mmap, "mmap"), keys=keys, verify=verify))
-    refuse_manifest_url(path)
+        return Dataset(
+            open_manifest(
+                path, version, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options,
+                verify=verify, on_bad_shard=on_bad_shard,
+            )
+        )  # fmt: skip
     if version is not None:
         raise value_error("version", f"{path} is no manifest; only manifests have versions")
     shards = open_shards(
