@@ -528,3 +528,20 @@ def test_progress_is_shown(files, tmp_path, capsys):
     shown = capsys.readouterr().err
     assert "6/6" in shown
     assert "partitions" in shown
+
+
+def test_results_come_in_the_order_of_tasks_and_a_lost_worker_has_a_number():
+    from varlen.io.building import engines
+
+    tasks = [((number,), None) for number in (2, 0, 1)]
+
+    def engine(task, tasks):
+        yield from sorted((job[0], task(job, None)) for job, _ in tasks)
+
+    def lost(task, tasks):
+        raise engines.TaskError(2, engines.LostWorkerError("its worker ended, 3 times"))
+        yield
+
+    assert engines.results_of(engine, lambda job, _: 10 * job[0], tasks) == [20, 0, 10]
+    with pytest.raises(RuntimeError, match=r"^file 2: its worker ended, 3 times$"):
+        engines.results_of(lost, None, tasks)

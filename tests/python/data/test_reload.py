@@ -166,3 +166,18 @@ def test_deletions_that_were_compacted_before_they_were_seen(tmp_path, clean, is
     assert again[:].to_list()["x"] == [[] if i > 50 else [5] if i == 50 else [i] * (i % 3) for i in left]
     with pytest.raises(ValueError, match="reload: deleted rows were taken out of the files, and 'n' has"):
         joined.reload()
+
+
+def test_a_file_that_changed_before_it_was_compacted_is_compared(tmp_path):
+    rows = {"x": [[1], [2], [3], [4]]}
+    folder = begin(tmp_path / "a", rows)
+    ds = vl.open(folder)
+    assert ds[:].to_list() == rows
+    vl.JointNestedRaggedTensorDict({"x": [[1], [9]]}, schema={"x": "int64"}).save(vl.open(folder).paths[0])
+    vl.open(folder).delete([0])
+    io.compact(folder)
+    with pytest.raises(
+        io.StaleFileError, match="reload: row 0 has 9 in 'x', but had 2; rows may only be added"
+    ):
+        ds.reload()
+    assert vl.open(folder)[:].to_list() == {"x": [[9], [3], [4]]}

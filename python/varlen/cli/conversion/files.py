@@ -38,7 +38,7 @@ _JOINED = "joined by id, from static tables"
 #: Options that change no row.
 _OUTER = {
     "sources", "target", "workers", "engine", "quiet", "json", "force", "run", "parser", "schema",
-    "rows_per_shard",
+    "rows_per_shard", "checksums", "compress",
 }  # fmt: skip
 
 
@@ -174,11 +174,12 @@ def convert_files(
 ) -> FileStep:
     """Makes the folder of a shard for each input, or for inputs that share a group, on an engine."""
     files = [state_of(one) for one in plan.inputs]
+    is_last = arguments.rows_per_shard is None  # else the files are written once more
     step = FileStep(plan, static, _identity(arguments, plan, static, files))
     options = {
         "vocabularies": {}, "row_ids": arguments.row_ids, "durable": True,
-        "padding_id": not arguments.no_padding_id, "checksums": arguments.checksums,
-        "compress": arguments.compress,
+        "padding_id": not arguments.no_padding_id, "checksums": arguments.checksums and is_last,
+        "compress": arguments.compress and is_last,
     }  # fmt: skip
     has_bar = not arguments.quiet and sys.stderr.isatty()
     with engine_of(arguments.engine, files, arguments.workers or 1) as run:

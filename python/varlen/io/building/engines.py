@@ -143,6 +143,8 @@ def results_of(engine: Any, task: Task, tasks: Tasks, bar: Any = None) -> list[A
     try:
         _run_all(engine, task, tasks, bar, results.__setitem__)
     except TaskError as failed:
+        if isinstance(failed.error, LostWorkerError):
+            raise name_place(failed.error, f"file {failed.number}", RuntimeError) from None
         raise failed.error from failed.error.__cause__
     return [results[job[0]] for job, _ in tasks]
 
