@@ -271,7 +271,7 @@ Nested gather(const Nested& all, py::handle index) {
 }
 
 py::object row_of_ints(PyObject* list) {
-  if (!PyList_CheckExact(list) || PyList_GET_SIZE(list) == 0) return {};
+  if (!PyList_Check(list) || PyList_GET_SIZE(list) == 0) return {};
   py::array row = empty_ints(PyList_GET_SIZE(list));
   std::int64_t* const out = ints(row);
   for (py::ssize_t k = 0; k < row.size(); ++k) {

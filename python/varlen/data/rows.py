@@ -360,8 +360,7 @@ class Rows:
         n = len(self)
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
-        is_list = isinstance(rows, list)
-        numbers = _core.row_of_ints(rows if type(rows) is list else list(rows)) if is_list else None
+        numbers = _core.row_of_ints(rows) if isinstance(rows, list) else None
         if numbers is not None and _core.in_range(numbers, n):
             return numbers
         array = as_array(refuse_mask(rows, "rows"), "rows")

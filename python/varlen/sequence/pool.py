@@ -13,10 +13,10 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
-from varlen.errors import naming, value_error
+from varlen.errors import name_argument, value_error
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import units_of
-from varlen.sequence.inputs import fill_for, gradient_rows, naming_pad_value, sequences
+from varlen.sequence.inputs import fill_for, gradient_rows, sequences
 
 if TYPE_CHECKING:
     from varlen._core import RaggedBase
@@ -113,14 +113,18 @@ def sequence_pool(
             refuse("mean" if kind == "average" else kind, values, "input")
     elif kind not in _ENDS:
         numbers(values, "input")
-    with naming_pad_value(), naming(lengths="input", advice="pass pad_value= for its result"):
+    backend = backend_of(values)
+    try:
         if with_index:
-            result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
+            result, which = backend.reduce_extreme("max", values, units, pad_value)
             return wrap_units(r, result, outer_levels), wrap_units(r, _rows(which, units), outer_levels)
         if kind in _ENDS:
-            result = backend_of(values).reduce_end(values, units, kind == "last", fill_for(values, pad_value))
+            result = backend.reduce_end(values, units, kind == "last", fill_for(values, pad_value))
         else:
-            result = backend_of(values).reduce(_VERBS.get(kind, kind), values, units, pad_value)
+            result = backend.reduce(_VERBS.get(kind, kind), values, units, pad_value)
+    except (ValueError, TypeError, OverflowError) as error:
+        name_argument(error, lengths="input", advice="pass pad_value= for its result")
+        raise name_argument(error, fill="pad_value", empty="pad_value") from None
     return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, outer_levels)
 
 
