@@ -131,6 +131,8 @@ def kind_of(x):
 
 
 LENGTHS = st.lists(st.integers(0, 4), min_size=1, max_size=6)
+# What each function is tried on: none, one, equal, empty at both ends, and mixed; draws try some more.
+SOME = ([0], [1], [3, 3, 3], [0, 2, 0], [4, 1, 0, 2, 4, 3], [2, 1, 1, 2])
 
 
 def names():
@@ -222,9 +224,9 @@ def check(source, r):
 
 
 @pytest.mark.parametrize("source", FLAT)
-@given(LENGTHS)
-def test_a_flat_function_of_numbers_is_a_loop(source, lengths):
-    check(source, numbers(lengths))
+def test_a_flat_function_of_numbers_is_a_loop(source):
+    for lengths in SOME:
+        check(source, numbers(lengths))
 
 
 @pytest.mark.parametrize("source", FLAT)
@@ -233,23 +235,33 @@ def test_a_flat_function_is_called_once(source):
 
 
 @pytest.mark.parametrize("source", GROUPS)
-@given(LENGTHS)
-def test_a_function_of_a_length_is_a_loop(source, lengths):
-    check(source, numbers(lengths))
+def test_a_function_of_a_length_is_a_loop(source):
+    for lengths in SOME:
+        check(source, numbers(lengths))
     way = check(source, numbers([3, 2, 4, 3]))
     assert way is None or way == (4, False)
 
 
 @pytest.mark.parametrize("source", LOOP)
-@given(LENGTHS)
-def test_any_other_function_warns(source, lengths):
-    way = check(source, numbers(lengths))
-    assert way is None or way[1]
+def test_any_other_function_warns(source):
+    for lengths in SOME:
+        way = check(source, numbers(lengths))
+        assert way is None or way[1]
 
 
 @pytest.mark.parametrize("source", ROWS)
-@given(LENGTHS)
-def test_a_function_of_rows_is_a_loop(source, lengths):
+def test_a_function_of_rows_is_a_loop(source):
+    for lengths in SOME:
+        check(source, numbers(lengths, (3,)))
+
+
+@given(st.sampled_from(FLAT + GROUPS + LOOP), LENGTHS)
+def test_a_function_of_numbers_is_a_loop_on_any_lengths(source, lengths):
+    check(source, numbers(lengths))
+
+
+@given(st.sampled_from(ROWS), LENGTHS)
+def test_a_function_of_rows_is_a_loop_on_any_lengths(source, lengths):
     check(source, numbers(lengths, (3,)))
 
 
@@ -260,8 +272,13 @@ def test_dtypes_are_those_of_a_loop(source, dtype):
 
 
 @pytest.mark.parametrize("source", TENSORS + TENSORS_BY_GROUPS + TENSORS_BY_LOOP)
-@given(LENGTHS)
-def test_a_function_of_tensors_is_a_loop(source, lengths):
+def test_a_function_of_tensors_is_a_loop(source):
+    for lengths in SOME:
+        check(source, tensors(lengths))
+
+
+@given(st.sampled_from(TENSORS + TENSORS_BY_GROUPS + TENSORS_BY_LOOP), LENGTHS)
+def test_a_function_of_tensors_is_a_loop_on_any_lengths(source, lengths):
     check(source, tensors(lengths))
 
 
@@ -276,8 +293,13 @@ def test_any_other_function_of_tensors_warns(source):
 
 
 @pytest.mark.parametrize("source", TENSOR_ROWS)
-@given(LENGTHS)
-def test_a_function_of_rows_of_tensors_is_a_loop(source, lengths):
+def test_a_function_of_rows_of_tensors_is_a_loop(source):
+    for lengths in SOME:
+        check(source, tensors(lengths, (3,)))
+
+
+@given(st.sampled_from(TENSOR_ROWS), LENGTHS)
+def test_a_function_of_rows_of_tensors_is_a_loop_on_any_lengths(source, lengths):
     check(source, tensors(lengths, (3,)))
 
 
@@ -508,15 +530,15 @@ torch.relu_(x) | x.mul_(2) | x.detach().mul_(2) | torch.add(x, 1, out=x) | torch
 
 
 @pytest.mark.parametrize("source", ASKED)
-@given(LENGTHS)
-def test_what_a_function_asks_is_asked_of_each_sequence(source, lengths):
-    check(source, numbers(lengths))
+def test_what_a_function_asks_is_asked_of_each_sequence(source):
+    for lengths in SOME:
+        check(source, numbers(lengths))
 
 
 @pytest.mark.parametrize("source", ASKED_OF_TENSORS)
-@given(LENGTHS)
-def test_what_a_function_asks_is_asked_of_each_tensor(source, lengths):
-    check(source, tensors(lengths))
+def test_what_a_function_asks_is_asked_of_each_tensor(source):
+    for lengths in SOME:
+        check(source, tensors(lengths))
 
 
 @pytest.mark.parametrize("source", WRITES)
