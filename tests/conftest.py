@@ -69,6 +69,12 @@ def pytest_report_header():
     ]
 
 
+def pytest_collection_finish():
+    """What was imported stays: collections in tests need not look through it, which takes up to seconds."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_setup(item):
     """Skip what needs a device, with the reason; where REQUIRE_CUDA=1 promises one, fail instead."""
     marker = item.get_closest_marker("cuda")
