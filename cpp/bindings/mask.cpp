@@ -1,4 +1,4 @@
-// A square that says which rows may look at which.
+// A square that says which rows may look at which, and numbers in the place of what is masked.
 #include "varlen/mask.hpp"
 
 #include <string>
@@ -54,11 +54,40 @@ py::object nothing_beside(const Arguments<1>& args) {
   return empty_at(level.hidden_place(), py::dtype::of<std::int64_t>(), {0});
 }
 
+constexpr Signature<3> kFillMasked{"fill_masked", {"values", "mask", "fill"}};
+
+py::object fill_masked_of(const Arguments<3>& args) {
+  const py::array values = as_rows(args[0], "values");
+  const py::array mask = as_rows(args[1], "mask");
+  const py::array fill = as_rows(args[2], "fill");
+  const std::int64_t width = values.itemsize();
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    raise_value("values", "expected items of 1, 2, 4 or 8 bytes, got " + std::to_string(width), std::nullopt,
+                width);
+  }
+  if (mask.size() != values.size() || mask.itemsize() != 1) {
+    raise_value("mask", "expected " + std::to_string(values.size()) + " bools, got " +
+                            std::to_string(mask.size()) + " items of " + std::to_string(mask.itemsize()) +
+                            " bytes");
+  }
+  if (fill.size() != 1 || fill.itemsize() != width) raise_value("fill", "expected one item, as values has");
+  py::array out = empty(values.dtype(), shape_of(values));
+  {
+    const GilRelease release(values.nbytes());
+    fill_masked(data_of(values), width, reinterpret_cast<const std::uint8_t*>(data_of(mask)), values.size(),
+                data_of(fill), bytes(out));
+  }
+  return out;
+}
+
 PyMethodDef mask_methods[] = {
     method<kBlockMask, block_mask_of>(
         "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None, beside=None)\n--\n\n"
         "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere. On the "
         "device of `beside`, if that is an array of one."),
+    method<kFillMasked, fill_masked_of>(
+        "fill_masked(values, mask, fill)\n--\n\n"
+        "A copy of the values with fill[0] where the mask is True; items have 1, 2, 4 or 8 bytes."),
     method<kNothingBeside, nothing_beside>(
         "nothing_beside(level)\n--\n\n"
         "An array of no numbers on the device that those of a level come from; "

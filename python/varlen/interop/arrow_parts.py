@@ -418,8 +418,8 @@ def _without_nulls(values: np.ndarray, mask: NDArray[np.bool_], place: Place, nu
         if values.dtype.kind in "iub":
             values = _as_floats(values, mask, place)
         filler = np.array(np.nan, values.dtype)
-    if values.ndim == 1:
-        return np.where(mask, filler, values)
+    if values.ndim == 1 and values.dtype.kind not in "SV":
+        return _core.fill_masked(values, mask, filler.reshape(1))
     values = values.copy()
     values[mask] = filler
     return values
