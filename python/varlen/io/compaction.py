@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -24,7 +26,7 @@ from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock, delete_drafts, lock_folder
 from varlen.io.growth import Folder, next_number, number_of, read_folder
 from varlen.io.save import save
-from varlen.io.shard_index import INDEX, Ints, Shard, listed_names, write_index
+from varlen.io.shard_index import INDEX, Ints, Shard, as_deletions, listed_names, write_index
 from varlen.io.shard_set import ShardSet, open_shards
 from varlen.io.urls import is_url
 from varlen.io.verification import check_header, check_tensors, tensors_of
@@ -36,6 +38,10 @@ _ORIGIN = "compact.rows"
 _SOURCES = "compact.sources"
 
 
+# Bytes of a header that say what a file was made of; beyond that, readers compare the rows.
+_MOST_SOURCES = 1 << 18
+
+
 class CompactedFile(NamedTuple):
     """A file whose rows another one has, but for those that were taken out."""
 
@@ -43,12 +49,41 @@ class CompactedFile(NamedTuple):
     rows: int
     size: int
     time: int
-    deletions: list[int]
+    deletions: Ints
+
+    def as_entry(self) -> list[Any]:
+        """The entry of a header: gaps between rows, compressed."""
+        gaps = np.diff(self.deletions, prepend=0)
+        packed = zlib.compress(gaps.astype("<u8").view(np.uint8).reshape(-1, 8).T.tobytes())
+        return [*self[:4], base64.b64encode(packed).decode()]
+
+    @classmethod
+    def from_entry(cls, entry: list[Any]) -> CompactedFile:
+        """The file of an entry; ValueError if it is none."""
+        name, rows, size, time, text = entry
+        if not isinstance(name, str) or not all(type(n) is int and n >= 0 for n in (rows, size, time)):
+            raise value_error("", "a file has a name and three counts")
+        unpacker = zlib.decompressobj()
+        raw = unpacker.decompress(base64.b64decode(text), 8 * rows + 1)
+        if not unpacker.eof:
+            raise value_error("", "the deleted rows are cut off, or more than there are rows")
+        gaps = np.frombuffer(raw, np.uint8).reshape(8, -1).T.copy().view("<u8").reshape(-1)
+        deletions = as_deletions(np.cumsum(gaps.astype(np.int64)).tolist(), rows)
+        if not isinstance(deletions, np.ndarray):
+            raise value_error("", deletions or "no row was taken out")
+        return cls(name, rows, size, time, deletions)
 
 
 def sources_of(file: File) -> list[CompactedFile]:
-    """The files that a file was made of, each of the one before; a reader may have opened any of them."""
-    return [CompactedFile(*source) for source in json.loads(file.header.metadata.get(_SOURCES, "[]"))]
+    """The files that a file was made of, each of the one before; a reader may have opened any of them.
+
+    None where the file does not say, or what it says makes no sense: then rows are compared.
+    """
+    try:
+        entries = json.loads(file.header.metadata.get(_SOURCES, "[]"))
+        return [CompactedFile.from_entry(entry) for entry in entries]
+    except (ValueError, TypeError, zlib.error, RecursionError, OverflowError):
+        return []
 
 
 class _Job(NamedTuple):
@@ -200,11 +235,9 @@ def _write_rest(job: _Job) -> None:
         check_header(file, shard)
         check_tensors(file, tensors_of(file, None))
     assert shard.deletions is not None
-    stat = os.stat(shard.path)
-    source = CompactedFile(
-        os.path.basename(shard.path), file.count, stat.st_size, stat.st_mtime_ns, shard.deletions.tolist()
-    )
-    sources = json.dumps([*sources_of(file), source])
+    stat, name = os.stat(shard.path), os.path.basename(shard.path)
+    source = CompactedFile(name, file.count, stat.st_size, stat.st_mtime_ns, shard.deletions)
+    sources = json.dumps([one.as_entry() for one in (*sources_of(file), source)])
     rest = np.delete(np.arange(file.count), shard.deletions)
     joint = file.joint().take(rest)
     entries: dict[str, Any] = {f"dim{d}/bounds": joint.bounds(d) for d in range(1, file.depth + 1)}
@@ -219,7 +252,7 @@ def _write_rest(job: _Job) -> None:
         metadata={
             **file.user_metadata,
             _ORIGIN: job.origin,
-            _SOURCES: sources,
+            _SOURCES: sources if len(sources) <= _MOST_SOURCES else "[]",
         },
         durable=job.durable,
         schema=file.schema if file.layout.schema.declared else None,

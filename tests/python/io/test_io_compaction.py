@@ -1,5 +1,6 @@
 """Deleted rows taken out of files: the same rows before and after, and no more is written than has to be."""
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import varlen as vl
 from deep import mostly_deep
 from growth import run_killed
 from varlen import io
+from varlen.io import compaction
 
 HERE = os.path.dirname(steps.__file__)
 N = 12
@@ -335,3 +337,33 @@ def test_compressed_files_stay_compressed(tmp_path):
     assert now[:].to_list() == before
     assert now.source.decodes
     assert io.verify(tmp_path / "a") == []
+
+
+@pytest.mark.parametrize("share", [0.001, 0.1, 0.9])
+def test_a_file_says_which_rows_it_left_out(tmp_path, share):
+    rows = np.flatnonzero(np.random.default_rng(3).random(50_000) < share)
+    source = compaction.CompactedFile("part-00000.nrt", 50_000, 7, 2**60, rows)
+    text = json.dumps([source.as_entry()])
+    assert len(text) < 200 + 2 * len(rows)
+    io.save(tmp_path / "a.nrt", {"dim0/x": np.arange(3)}, metadata={"compact.sources": text})
+    [again] = compaction.sources_of(io.open_file(tmp_path / "a.nrt"))
+    assert again[:4] == source[:4]
+    np.testing.assert_array_equal(again.deletions, rows)
+    entry = source.as_entry()
+    for wrong in ("", "{", "[[]]", "3", "[" * 9999, [[*entry[:4], "x"]], [[*entry[:4], entry[4][:-8]]],
+                  [["a", 5, 1, 1, entry[4]]], [[1, *entry[1:]]], [["a", -1, 1, 1, entry[4]]]):  # fmt: skip
+        wrong = wrong if isinstance(wrong, str) else json.dumps(wrong)
+        io.save(tmp_path / "a.nrt", {"dim0/x": np.arange(3)}, metadata={"compact.sources": wrong})
+        assert compaction.sources_of(io.open_file(tmp_path / "a.nrt")) == []
+
+
+def test_rows_of_a_file_that_does_not_say_are_compared(tmp_path, monkeypatch):
+    monkeypatch.setattr(compaction, "_MOST_SOURCES", 10)
+    folder = make(tmp_path / "a")
+    ds = vl.open(folder)
+    whole = texts(ds)
+    io.compact(folder)
+    assert texts(ds.reload()) == whole
+    assert {
+        io.open_file(path).user_metadata.get("compact.sources", "[]") for path in vl.open(folder).paths
+    } == {"[]"}
