@@ -75,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     import varlen
 
+    is_part = options.rows != "."
+    if options.report and is_part:
+        view.check_machine(options.report, view.machine()["cpu"])
     results = []
     # Rows with threads come first: helpers started on one core would have to stay there.
     for entry in sorted(chosen, key=lambda entry: entry.threads == 1):
@@ -92,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "machine": view.machine(),
         "quick": options.quick,
         "busy": options.busy,
-        "is_part": options.rows != ".",
+        "is_part": is_part,
         "threads": options.threads,
         "rows": results,
     }

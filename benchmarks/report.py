@@ -233,11 +233,6 @@ def markdown(report: dict[str, Any], page: str = "") -> str:
     about = page.partition("### machine\n")[2].strip() if old else ""
     if not about:
         return "\n".join([*lines, "### machine", "", *_about(report)])
-    cpu = report["machine"]["cpu"]
-    if not about.startswith(cpu):
-        raise ValueError(
-            f"report: the page has figures of {about.split(',')[0]}, this run of {cpu}; run all rows"
-        )
     about, *later = re.split(r"\n\nMeasured later[^:]*: rows of (.*)\.$", about)
     names = sorted({*", ".join(later).split(", "), *fresh} - {""})
     clock = ", by the time of the processor on a shared machine" if report["busy"] else ""
@@ -245,11 +240,22 @@ def markdown(report: dict[str, Any], page: str = "") -> str:
     return "\n".join([*lines, "### machine", "", about, "", later_line])
 
 
+def check_machine(path: Path, cpu: str) -> None:
+    """Refuse to put some rows into a page whose figures are of another machine."""
+    about = path.read_text(encoding="utf-8").partition("### machine\n")[2].strip()
+    if about and not about.startswith(cpu):
+        raise ValueError(
+            f"report: the page has figures of {about.split(',')[0]}, this run of {cpu}; run all rows"
+        )
+
+
 def write_report(report: dict[str, Any], path: Path) -> None:
     """Put the table between the markers of the file at `path`; both have to be there.
 
     The folder `pictures` beside it, where there is one, gets the pictures of the new table.
     """
+    if report.get("is_part"):
+        check_machine(path, report["machine"]["cpu"])
     text = path.read_text(encoding="utf-8")
     if BEGIN not in text or END not in text:
         raise ValueError(f"report: {path} has no {BEGIN} ... {END}")
