@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen._core import RaggedBase
 from varlen.arguments import as_int, one_of
 from varlen.errors import value_error
-from varlen.ops.support.inputs import regroup
+from varlen.ops.support.inputs import regroup, same_kind
 from varlen.types.channels import call_arguments, channel_rows
 
 if TYPE_CHECKING:
@@ -71,7 +72,12 @@ def _lp_pool(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, A
 def _pad(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Rows in front of each sequence and behind it; numbers for channels come first, as torch has them."""
     x = call_arguments("input pad mode value", args, kwargs)
-    r, mode, values = x["input"], x.get("mode", "constant"), channel_rows(x["input"], name)
+    r, mode = x["input"], x.get("mode", "constant")
+    if isinstance(r, RaggedBase) and r._values.ndim == 1:  # numbers have no channels
+        pads = (0, 0, *x["pad"]) if mode == "constant" and len(x["pad"]) == 2 else x["pad"]
+        result = _pad(name, func, (), {**x, "input": same_kind(r, r._values.reshape(-1, 1)), "pad": pads})
+        return same_kind(result, result._values[:, 0])
+    values = channel_rows(r, name)
     one_of(mode, "mode", _PADS)
     numbers = [as_int(number, "pad") for number in x["pad"]]
     if mode == "constant" and len(numbers) == 2:

@@ -226,6 +226,14 @@ def test_reshape_never_mixes_sequences(shape, text):
         vl.Ragged.from_list(MATRICES).reshape(*shape)
 
 
+def test_padding_of_plain_numbers():
+    rows = [x.nan_to_num() for x in ROWS]
+    r, pad = vl.Ragged.from_list(rows), torch.nn.functional.pad
+    check(pad(r, (1, 2), value=7.0), [pad(x, (1, 2), value=7.0) for x in rows])
+    check(pad(r.long(), [0, 1]), [pad(x.long(), [0, 1]) for x in rows])
+    check(pad(r, (2, 1), mode="replicate"), [pad(x[None], (2, 1), mode="replicate")[0] for x in rows])
+
+
 def test_squeeze_as_torch_and_as_numpy():
     r = vl.Ragged.from_list(MATRICES)
     for same in (r.unsqueeze(-1).squeeze(-1), r.unsqueeze(-1).squeeze(), r.squeeze(-1)):
