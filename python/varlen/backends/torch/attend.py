@@ -68,25 +68,35 @@ def attend_rows(
     mask: torch.Tensor | None, left: int | None, right: int | None, scale: float | None, dropout: float,
 ) -> torch.Tensor:  # fmt: skip
     """The attention of rows (total, d) or (total, heads, d) inside sequences."""
-    if tracing.is_tracing():
-        inputs = [q, k, v] if mask is None else [q, k, v, _tensor_mask(mask)]
-        levels = [level] if level is key_level else [level, key_level]
-        return _attend(inputs, levels, left, right, scale, dropout)[0]
-    if len(level) != len(key_level):
-        raise value_error("k", f"has {len(key_level)} sequences, q has {len(level)}")
     rows = [x if x.ndim == 3 else x.unsqueeze(1) for x in (q, k, v)]
     heads = rows[0].shape[1]
     if heads != rows[1].shape[1]:
         repeats = heads // rows[1].shape[1]
         rows[1:] = [x.repeat_interleave(repeats, 1) for x in rows[1:]]
-    if mask is not None:
-        mask = _check_mask(mask, level, key_level, heads, rows[0])
-    if q.is_cuda and mask is None and left is None and _fits_nested(q, level, key_level, right):
-        result = _through_nested(rows, level, right == 0, scale, dropout)
+    if tracing.is_tracing():
+        inputs = rows if mask is None else [*rows, _tensor_mask(mask)]
+        levels = [level] if level is key_level else [level, key_level]
+        result = _attend(inputs, levels, left, right, scale, dropout)[0]
     else:
-        plan = _plan(level, key_level, heads * q.shape[-1], str(q.device))
-        result = _through_buckets(rows, plan, mask, left, right, scale, dropout)
+        result = _attend_heads(rows, level, key_level, mask, left, right, scale, dropout)
     return result if q.ndim == 3 else result.squeeze(1)
+
+
+def _attend_heads(
+    rows: list[torch.Tensor], level: Level, key_level: Level, mask: torch.Tensor | None, left: int | None,
+    right: int | None, scale: float | None, dropout: float,
+) -> torch.Tensor:  # fmt: skip
+    """The attention of rows (total, heads, d), all of as many heads."""
+    q = rows[0]
+    if mask is not None:
+        mask = _check_mask(mask, level, key_level, q)
+    if q.is_cuda and mask is None and left is None and _fits_nested(q, level, key_level, right):
+        return _through_nested(rows, level, right == 0, scale, dropout)
+    return _through_buckets(rows, _plan_of(q, level, key_level), mask, left, right, scale, dropout)
+
+
+def _plan_of(q: torch.Tensor, level: Level, key_level: Level) -> Plan:
+    return _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
 
 
 def _fits_nested(q: torch.Tensor, level: Level, key_level: Level, right: int | None) -> bool:
@@ -98,37 +108,16 @@ def _fits_nested(q: torch.Tensor, level: Level, key_level: Level, right: int | N
     )
 
 
-def _run_attend(
-    inputs: Tensors, levels: list[Level], left: int | None, right: int | None, scale: float | None,
-    dropout: float,
-) -> tuple[torch.Tensor]:  # fmt: skip
-    """`attend_rows` as an op."""
-    q, k, v, *mask = inputs
-    rows = attend_rows(
-        q, k, v, levels[0], levels[-1], mask=mask[0] if mask else None, left=left, right=right, scale=scale,
-        dropout=dropout,
-    )  # fmt: skip
-    return (rows,)
-
-
-_attend: LayerOp = LayerOp(
-    "attend",
-    "SymInt? left, SymInt? right, float? scale, float dropout",
-    _run_attend,
-    lambda inputs, *_: (inputs[0].new_empty((*inputs[0].shape[:-1], inputs[2].shape[-1])),),
-    draws=lambda left, right, scale, dropout: dropout > 0,
-)
-
-
 def _tensor_mask(mask: Any) -> torch.Tensor:
     if not isinstance(mask, torch.Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
         raise value_error("mask", f"expected a tensor of bools or floats, got {getattr(mask, 'dtype', mask)}")
     return mask
 
 
-def _check_mask(mask: Any, level: Level, key_level: Level, heads: int, q: torch.Tensor) -> torch.Tensor:
+def _check_mask(mask: Any, level: Level, key_level: Level, q: torch.Tensor) -> torch.Tensor:
     """A mask of four axes, in the dtype of the queries if it holds numbers."""
     mask = _tensor_mask(mask)
+    heads = q.shape[1]
     sizes = (len(level), heads, level.longest, key_level.longest)
     if not 2 <= mask.ndim <= 4 or mask.shape[-2] < sizes[2] or mask.shape[-1] < sizes[3]:
         raise value_error(
@@ -226,14 +215,12 @@ def _through_buckets(
         return (q.sum() + k.sum() + v.sum()) * 0 + q.new_zeros((len(q), q.shape[1], v.shape[-1]))
     hidden = [_mask_of(bucket, mask, left, right, q) for bucket in plan.buckets]
     by_kernel = (
-        all(is_plain_tensor(x.detach()) for x in rows) and not in_transform()
-        and not torch.is_autocast_enabled("cpu") and q.device.type == "cpu"
-        and q.shape[-1] == v.shape[-1] and not dropout
+        _fits_kernel(q, v, dropout) and all(is_plain_tensor(x.detach()) for x in rows) and not in_transform()
+        and not torch.is_autocast_enabled("cpu")
         and not any(m is not None and m.requires_grad for m, _ in hidden)
     )  # fmt: skip
     if by_kernel:
-        masks = [None if m is None else _numbers(m, q.dtype) for m, _ in hidden]
-        return _Attend.apply(q, k, v, plan, masks, [is_causal for _, is_causal in hidden], scale)
+        return _Attend.apply(q, k, v, plan, *_for_kernel(hidden, q.dtype), scale)
     results, targets = [], []
     for bucket, (m, is_causal) in zip(plan.buckets, hidden, strict=True):
         y = scaled_dot_product_attention(
@@ -246,6 +233,16 @@ def _through_buckets(
     place_of[rows_there] = torch.arange(1, len(rows_there) + 1, device=q.device)
     no_row = results[0].new_zeros((1, *results[0].shape[1:]))
     return torch.cat([no_row, *results]).index_select(0, place_of)
+
+
+def _fits_kernel(q: torch.Tensor, v: torch.Tensor, dropout: float) -> bool:
+    """Whether torch's kernel for the CPU takes the rows."""
+    return q.device.type == "cpu" and q.shape[-1] == v.shape[-1] and not dropout
+
+
+def _for_kernel(hidden: list[Any], dtype: torch.dtype) -> tuple[list[Any], list[bool]]:
+    """Masks of numbers, or None, and whether queries see none behind their own place."""
+    return [None if m is None else _numbers(m, dtype) for m, _ in hidden], [causal for _, causal in hidden]
 
 
 def _blocks_of(bucket: Bucket, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> list[torch.Tensor]:
@@ -323,7 +320,7 @@ def weights_of(
         inputs = [q, k] if mask is None else [q, k, _tensor_mask(mask)]
         levels = [level] if level is key_level else [level, key_level]
         return _attention_weights(inputs, levels, is_causal, is_mean)[0]
-    full_mask = None if mask is None else _check_mask(mask, level, key_level, q.shape[1], q)
+    full_mask = None if mask is None else _check_mask(mask, level, key_level, q)
     plan = _plan(level, key_level, q.shape[1] * q.shape[2], str(q.device))
     parts, orders = [q.new_zeros((0,) if is_mean else (0, q.shape[1]))], [np.zeros(0, np.int64)]
     for bucket in plan.buckets:
@@ -444,3 +441,69 @@ def _last_contiguous(x: torch.Tensor) -> torch.Tensor:
 def _blank(shape: Any, like: torch.Tensor, is_written: bool) -> torch.Tensor:
     """Room for rows, all of which will be written, or else zeros."""
     return like.new_empty(shape) if is_written else like.new_zeros(shape)
+
+
+# The attention as an op: on the CPU it keeps the logarithms of the sums of weights, a number for each row.
+
+
+def _kernel_options(
+    inputs: Tensors, levels: list[Level], left: int | None, right: int | None
+) -> tuple[Plan, list[Any], list[bool]]:
+    """What the kernel for the CPU is called with, bucket by bucket."""
+    q, mask = inputs[0], inputs[3] if len(inputs) > 3 else None
+    mask = None if mask is None else _check_mask(mask, levels[0], levels[-1], q)
+    plan = _plan_of(q, levels[0], levels[-1])
+    return plan, *_for_kernel([_mask_of(bucket, mask, left, right, q) for bucket in plan.buckets], q.dtype)
+
+
+def _run(
+    inputs: Tensors, levels: list[Level], left: int | None, right: int | None, scale: float | None,
+    dropout: float,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    if len(levels[0]) != len(levels[-1]):
+        raise value_error("k", f"has {len(levels[-1])} sequences, q has {len(levels[0])}")
+    q, k, v, *mask = inputs
+    if torch.is_grad_enabled() or not _fits_kernel(q, v, dropout):
+        options = (mask[0] if mask else None, left, right, scale, dropout)
+        return _attend_heads([q, k, v], levels[0], levels[-1], *options), _fake_sums(q, v, dropout).zero_()
+    plan, masks, is_causal = _kernel_options(inputs, levels, left, right)
+    result, parts = _forward(q, k, v, plan, masks, is_causal, scale)
+    sums = _fake_sums(q, v, dropout).zero_()
+    for bucket, part in zip(plan.buckets, parts, strict=True):
+        _put(sums, part.unsqueeze(-1), bucket.queries)
+    return result, sums
+
+
+def _fake_sums(q: torch.Tensor, v: torch.Tensor, dropout: float) -> torch.Tensor:
+    """The logarithms of the sums of each row and head, which are kept for the kernel alone."""
+    count = q.shape[0] if _fits_kernel(q, v, dropout) else 0
+    return q.new_empty((count, q.shape[1], 1), dtype=torch.promote_types(q.dtype, torch.float32))
+
+
+def _run_back(
+    ds: Tensors, marks: Any, results: Tensors, inputs: Tensors, levels: list[Level], left: int | None,
+    right: int | None, scale: float | None, dropout: float,
+) -> list[torch.Tensor] | None:  # fmt: skip
+    q, k, v = inputs[:3]
+    if any(marks[3:]) or not _fits_kernel(q, v, dropout):
+        return None
+    plan, masks, is_causal = _kernel_options(inputs, levels, left, right)
+    sums = [
+        _pick(results[1], bucket.queries, *bucket.shape[:2]).squeeze(-1).contiguous()
+        for bucket in plan.buckets
+    ]
+    gradients = _backward(ds[0], q, k, v, results[0], sums, plan, masks, is_causal, scale)
+    return [x for x, mark in zip(gradients, marks, strict=False) if mark]
+
+
+_attend: LayerOp = LayerOp(
+    "attend",
+    "SymInt? left, SymInt? right, float? scale, float dropout",
+    _run,
+    lambda inputs, offsets, left, right, scale, dropout: (
+        inputs[0].new_empty((*inputs[0].shape[:-1], inputs[2].shape[-1])),
+        _fake_sums(inputs[0], inputs[2], dropout),
+    ),
+    draws=lambda left, right, scale, dropout: dropout > 0,
+    backprop=_run_back,
+)

@@ -27,7 +27,8 @@ class LayerOp:
     `run(inputs, levels, *options)` gives tensors; where the layer nests, rows, their level, and further rows
     of integers. `fake(inputs, offsets, *options)` gives tensors of their shapes; where it nests, the shapes
     of a row of each. `casts`: whether torch.autocast casts the inputs. `draws`: whether options ask for
-    random numbers.
+    random numbers. `backprop(ds, marks, results, inputs, levels, *options)`: a shorter way to the gradients
+    of the marked inputs, or None where there is none.
     """
 
     def __init__(
@@ -39,17 +40,19 @@ class LayerOp:
         nests: bool = False,
         casts: bool = True,
         draws: Callable[..., bool] = lambda *options: False,
+        backprop: Callable[..., Any] | None = None,
     ) -> None:
         self.run, self.fake, self.nests, self.casts, self.draws = run, fake, nests, casts, draws
+        self.backprop = backprop
         inputs = f"Tensor[] inputs, Tensor[] offsets, {options}"
         self._register(name, f"({inputs}) -> Tensor[]", self._forward, self._fake)
         self._register(
-            f"{name}_back", f"(Tensor[] ds, bool[] marks, Tensor state, {inputs}) -> Tensor[]",
+            f"{name}_back", f"(Tensor[] ds, bool[] marks, Tensor[] results, {inputs}) -> Tensor[]",
             self._backward, _fake_back,
         )  # fmt: skip
         self.op = getattr(torch.ops.varlen, name).default
         self.gradient_op = getattr(torch.ops.varlen, f"{name}_back").default
-        torch.library.register_autograd(f"varlen::{name}", self._gradient, setup_context=_keep)
+        torch.library.register_autograd(f"varlen::{name}", self._gradient, setup_context=self._keep)
         torch.library.register_autograd(f"varlen::{name}_back", no_second_gradient(name))
 
     def __call__(self, inputs: Tensors, levels: Sequence[Any], *options: Any) -> Any:
@@ -90,9 +93,22 @@ class LayerOp:
         return [*results, torch.empty(size, dtype=torch.uint8)]
 
     def _backward(
-        self, ds: Tensors, marks: Sequence[bool], state: torch.Tensor, inputs: Tensors, offsets: Tensors,
+        self, ds: Tensors, marks: Sequence[bool], results: Tensors, inputs: Tensors, offsets: Tensors,
         *options: Any,
     ) -> list[torch.Tensor]:  # fmt: skip
+        levels = _levels_of(offsets)
+        gradients = self.backprop and self.backprop(ds, marks, results, inputs, levels, *options)
+        if gradients is not None:
+            return list(gradients)
+        # Results of an op are nobody's views, and lie as its fake ones.
+        others = self._run_again(ds, marks, results[-1], inputs, levels, options)
+        return [x.clone(memory_format=torch.contiguous_format) for x in others]
+
+    def _run_again(
+        self, ds: Tensors, marks: Sequence[bool], state: torch.Tensor, inputs: Tensors, levels: list[Level],
+        options: tuple[Any, ...],
+    ) -> Any:  # fmt: skip
+        """The gradients of the marked inputs, from autograd."""
         devices = [inputs[0].device] if inputs[0].is_cuda else []
         with (
             torch._C._SetExcludeDispatchKeyGuard(_BELOW_AUTOGRAD, False),
@@ -102,40 +118,36 @@ class LayerOp:
             if self.draws(*options):
                 _set_random_state(inputs[0], state)
             leaves = [x.detach().requires_grad_(mark) for x, mark in zip(inputs, marks, strict=True)]
-            results = self.run(leaves, _levels_of(offsets), *options)
+            results = self.run(leaves, levels, *options)
             floats = [y for y in results if type(y) is not Level and y.is_floating_point()]
             sources = [x for x in leaves if x.requires_grad]
             pairs = [(y, d) for y, d in zip(floats, ds, strict=True) if y.requires_grad]
-            gradients = (
-                torch.autograd.grad(
-                    [y for y, _ in pairs], sources, [d for _, d in pairs], materialize_grads=True
-                )
-                if pairs
-                else map(torch.zeros_like, sources)
+            if not pairs:
+                return map(torch.zeros_like, sources)
+            return torch.autograd.grad(
+                [y for y, _ in pairs], sources, [d for _, d in pairs], materialize_grads=True
             )
-        # Results of an op are nobody's views, and lie as its fake ones.
-        return [x.clone(memory_format=torch.contiguous_format) for x in gradients]
+
+    def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: Tensors) -> None:
+        """Keep what the gradient needs: the results too, if there is a shorter way."""
+        tensors, offsets, *ctx.options = inputs
+        ctx.counts = len(tensors), len(offsets)
+        ctx.floats = [y.is_floating_point() for y in output]
+        ctx.save_for_backward(*tensors, *offsets, *(output if self.backprop else output[-1:]))
 
     def _gradient(self, ctx: Any, ds: Any) -> Any:
-        *inputs_and_offsets, state = ctx.saved_tensors
-        inputs, offsets = inputs_and_offsets[: ctx.count], inputs_and_offsets[ctx.count :]
+        count, depth = ctx.counts
+        tensors = ctx.saved_tensors
+        inputs, offsets, results = tensors[:count], tensors[count : count + depth], tensors[count + depth :]
         floats = [d for d, is_float in zip(ds, ctx.floats, strict=True) if is_float]
         marks = list(ctx.needs_input_grad[0])
-        gradients = iter(self.gradient_op(floats, marks, state, inputs, offsets, *ctx.options))
-        others = [None] * len(offsets), *(None for _ in ctx.options)
+        gradients = iter(self.gradient_op(floats, marks, results, inputs, offsets, *ctx.options))
+        others = [None] * depth, *(None for _ in ctx.options)
         return [next(gradients) if mark else None for mark in marks], *others
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensors) -> None:
-    """Keep what the gradient needs."""
-    tensors, offsets, *ctx.options = inputs
-    ctx.count = len(tensors)
-    ctx.floats = [y.is_floating_point() for y in output]
-    ctx.save_for_backward(*tensors, *offsets, output[-1])
-
-
 def _fake_back(
-    ds: Tensors, marks: Sequence[bool], state: Any, inputs: Tensors, *_: Any
+    ds: Tensors, marks: Sequence[bool], results: Tensors, inputs: Tensors, *_: Any
 ) -> list[torch.Tensor]:
     return [x.new_empty(x.shape) for x, mark in zip(inputs, marks, strict=True) if mark]
 
