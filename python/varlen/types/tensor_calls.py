@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import sys
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,27 +57,33 @@ class TracedSize:
         """The size of an axis, or the shape."""
         return self.shape if dim is None else size_along(self.shape, dim)
 
+    def __bool__(self) -> bool:
+        return bool(self.count != 0)
+
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*[x.count if isinstance(x, TracedSize) else x for x in args], **(kwargs or {}))
+        return func(*map(_count_of, args), **(kwargs or {}))
 
-    def __eq__(self, other: object) -> Any:
-        return self.count == other
 
-    def __add__(self, other: Any) -> Any:
-        return self.count + other
+def _count_of(x: Any) -> Any:
+    return x.count if isinstance(x, TracedSize) else x
 
-    def __mul__(self, other: Any) -> Any:
-        return self.count * other
 
-    def __truediv__(self, other: Any) -> Any:
-        return self.count / other
+def _operator(function: Callable[..., Any], is_reflected: bool = False) -> Callable[..., Any]:
+    """An operator of numbers, as one of a size."""
 
-    def __rtruediv__(self, other: Any) -> Any:
-        return other / self.count
+    def call(size: TracedSize, *others: Any) -> Any:
+        operands = (size.count, *map(_count_of, others))
+        return function(*(operands[::-1] if is_reflected else operands))
 
-    __radd__ = __add__
-    __rmul__ = __mul__
+    return call
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(TracedSize, f"__{_name}__", _operator(getattr(operator, _name)))
+    setattr(TracedSize, f"__r{_name}__", _operator(getattr(operator, _name), True))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs", "index"):
+    setattr(TracedSize, f"__{_name}__", _operator(getattr(operator, _name)))
 
 
 def size_along(shape: tuple[int | None, ...], dim: int, depth: int = 0) -> Any:
