@@ -30,7 +30,8 @@ from varlen.transforms.proxy import (
     proxies_in,
 )
 from varlen.types import functions
-from varlen.types.functions import EACH_NUMBER, EACH_NUMBER_OF_NUMPY
+from varlen.types.elementwise import EACH_NUMBER
+from varlen.types.functions import EACH_NUMBER_OF_NUMPY
 from varlen.types.indexing import add_axes
 from varlen.types.signatures import given_to
 

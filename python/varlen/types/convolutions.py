@@ -106,3 +106,10 @@ CONVOLUTIONS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]],
     "lp_pool1d": _lp_pool,
     "pad": _pad,
 }
+
+# Functions of torch that pool the steps of a batch to a number of them, and the method that pools to one.
+POOLS = {
+    "adaptive_avg_pool1d": "mean",
+    "adaptive_max_pool1d": "max",
+    "adaptive_max_pool1d_with_indices": "max",
+}

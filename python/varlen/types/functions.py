@@ -29,6 +29,8 @@ from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
 from varlen.types import numpy_functions, torch_functions
 from varlen.types.channels import call_arguments
+from varlen.types.convolutions import POOLS
+from varlen.types.elementwise import EACH_NUMBER
 from varlen.types.indexing import add_axes
 from varlen.types.layers import COUNTED, LAYERS
 from varlen.types.namesakes import KEEP_ROWS, METHODS
@@ -46,29 +48,6 @@ EACH_NUMBER_OF_NUMPY = {
     "clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
     "full_like", "empty_like", "copy", "isreal", "iscomplex",
 }  # fmt: skip
-
-# Functions of torch that work on each number, beside those that are called as a ufunc of NumPy is.
-EACH_NUMBER = {
-    "abs", "absolute", "acos", "acosh", "add", "alpha_dropout", "asin", "asinh", "atan", "atan2", "atanh",
-    "bernoulli", "bfloat16", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool", "byte",
-    "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "clone", "contiguous", "copysign", "cos",
-    "cosh", "cpu", "cuda", "deg2rad", "detach", "digamma", "div", "divide", "double", "dropout", "elu",
-    "eq", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "float", "float_power", "floor",
-    "floor_divide", "fmax", "fmin", "fmod", "frac", "frexp", "ge", "gelu", "greater", "greater_equal", "gt",
-    "half", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "heaviside", "hypot", "int", "isclose",
-    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "ldexp", "le", "leaky_relu", "less", "less_equal",
-    "lgamma", "log", "log10", "log1p", "log2", "log_sigmoid", "logaddexp", "logaddexp2", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "long", "lt", "maximum", "minimum",
-    "mish", "mul", "multiply", "nan_to_num", "ne", "neg", "negative", "nextafter", "not_equal", "ones_like",
-    "positive", "pow", "rad2deg", "rand_like", "randn_like", "reciprocal", "relu", "relu6", "remainder",
-    "round", "rrelu", "rsqrt", "rsub", "selu", "sgn", "short", "sigmoid", "sign", "signbit", "silu", "sin",
-    "sinc", "sinh", "softplus", "softshrink", "softsign", "sqrt", "square", "sub", "subtract", "tan",
-    "tanh", "tanhshrink", "threshold", "to", "true_divide", "trunc", "type_as", "where", "xlogy",
-    "zeros_like", "full_like", "empty_like", "masked_fill", "lerp",
-    "and", "floordiv", "invert", "lshift", "mod", "or", "rshift", "truediv", "xor",  # Python's operators
-    "bitwise_left_shift", "bitwise_right_shift",
-}  # fmt: skip
-
 
 # Functions of torch that work on the last axes of each row, and give a row for each.
 _ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot", "prelu")
@@ -89,13 +68,6 @@ _RULE_OF = {
 # Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
 _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 _POSITIONS = {"glu": "input dim", "gumbel_softmax": "logits tau hard eps dim", "normalize": "input p dim eps"}
-
-# Functions of torch that pool the steps of a batch to a number of them, and the method that pools to one.
-_POOLS = {
-    "adaptive_avg_pool1d": "mean",
-    "adaptive_max_pool1d": "max",
-    "adaptive_max_pool1d_with_indices": "max",
-}
 
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -154,8 +126,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return reduce_axis(
             f"torch.{name}", name, arguments.pop("input"), arguments.pop("dim", None), arguments
         )
-    if name in _POOLS:
-        raise _refusal(f"torch.{name}", f"r.{_POOLS[name]}(), which gives one row a sequence")
+    if name in POOLS:
+        raise _refusal(f"torch.{name}", f"r.{POOLS[name]}(), which gives one row a sequence")
     result = torch_functions.call(name, args, kwargs)
     if result is not NotImplemented:
         return result

@@ -14,7 +14,7 @@ from varlen.ops.ctc import ctc_loss
 from varlen.ops.support.inputs import regroup, same_kind
 from varlen.types.channels import CHANNELS, call_arguments, channel_rows
 from varlen.types.convolutions import CONVOLUTIONS
-from varlen.types.tensor_calls import size_along
+from varlen.types.swaps import Swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,47 +49,10 @@ _MULTI_HEAD: dict[str, Any] = {
 COUNTED = {name: 3 if name in _NAMES else 2 for name in _LOSSES}
 
 
-class TimeMajor:
+class TimeMajor(Swap):
     """A Ragged whose first two axes a module of torch has swapped, and will swap back."""
 
-    __slots__ = ("ragged",)
-    is_nested = False
-
-    def __init__(self, ragged: Any) -> None:
-        self.ragged = ragged
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self.ragged.dtype
-
-    @property
-    def device(self) -> str:
-        """The device of the values."""
-        device: str = self.ragged.device
-        return device
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """(None, n, ...)."""
-        first, second, *rest = self.ragged.shape
-        return (second, first, *rest)
-
-    def size(self, dim: int | None = None) -> Any:
-        """The sizes of the axes, or of one."""
-        return self.shape if dim is None else size_along(self.shape, dim)
-
-    def dim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    def transpose(self, dim0: int, dim1: int) -> Any:
-        """The Ragged, if the axes are the first two."""
-        if {dim0, dim1} != {0, 1}:
-            raise type_error(
-                "dim0", f"a Ragged with its time first can swap axes 0 and 1, got {dim0} and {dim1}"
-            )
-        return self.ragged
+    axes = 0, 1
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

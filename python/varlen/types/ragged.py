@@ -35,6 +35,7 @@ from varlen.types.layers import TimeMajor
 from varlen.types.neighbour_methods import NeighbourMethods
 from varlen.types.operators import Operators
 from varlen.types.structure import Structure
+from varlen.types.swaps import ChannelMajor
 from varlen.types.tensor_calls import CHANNELS_SECOND, Size, TracedSize, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
 from varlen.types.torch_keywords import by_torch_keywords
@@ -625,14 +626,15 @@ class Ragged(
         refuse_adaptive(1)
         return self.ndim
 
-    def transpose(self, dim0: int, dim1: int) -> Self | TimeMajor:
+    def transpose(self, dim0: int, dim1: int) -> Self | TimeMajor | ChannelMajor:
         """Swap two axes of the rows, as `torch.Tensor.transpose`.
 
         Parameters
         ----------
         dim0, dim1
             The axes, after the ragged ones; negatives count from the end. Axes 0 and 1 give what
-            `torch.nn.MultiheadAttention` takes and swaps back.
+            `torch.nn.MultiheadAttention` takes and swaps back; axes 1 and 2 of rows (channels,) what
+            convolutions, pooling and norms take.
 
         Returns
         -------
@@ -654,6 +656,8 @@ class Ragged(
         first, second = sorted(axis_of(dim, self.ndim, "dim") for dim in (dim0, dim1))
         if (first, second) == (0, 1):
             return TimeMajor(self)
+        if (first, second, self.ndim) == (1, 2, 3):
+            return ChannelMajor(self)
         row_axis = first - len(self._levels)
         if row_axis < 1:
             raise type_error(

@@ -291,3 +291,49 @@ def test_functions_of_two_rows_take_two_ragged():
 def test_bad_input_names_the_way(call, text):
     with pytest.raises((TypeError, ValueError), match=text):
         call(ragged()[1])
+
+
+class Convolutional(nn.Module):
+    """As written for [batch, time, feature], with its channels before the time in the middle."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(6, 6, 3, padding=1)
+        self.second = nn.Conv1d(6, 4, 3, padding=1, padding_mode="replicate")
+        self.norm = nn.InstanceNorm1d(4, affine=True)
+        self.out = nn.Linear(4, 2)
+
+    def forward(self, x):
+        y = x.transpose(1, 2)
+        y = 1 - (y + F.relu(self.first(y))) / 2
+        y = F.pad(F.gelu(y), (1, 1), value=0.5)
+        y = -self.norm(self.second(F.max_pool1d(y, 3, stride=1)))
+        pooled = F.adaptive_avg_pool1d(y, 1).squeeze(-1) + y.mean(-1) * y.sum(dim=2) + y.amax(-1)
+        return self.out(y.transpose(-1, -2)), pooled
+
+
+def test_a_module_that_puts_channels_first_takes_a_ragged():
+    torch.manual_seed(0)
+    _, r = ragged(lengths=[3, 4, 2])
+    model = Convolutional()
+    rows, pooled = model(r)
+    alone = [model(part[None]) for part in r]
+    torch.testing.assert_close(rows.values, torch.cat([part[0] for part, _ in alone]))
+    torch.testing.assert_close(pooled, torch.cat([part for _, part in alone]))
+
+
+def test_a_ragged_with_its_channels_first_refuses_what_is_ambiguous():
+    _, r = ragged()
+    x = r.transpose(1, 2)
+    assert (x.shape, x.size(1), x.dim(), x.dtype) == ((4, 6, None), 6, 3, r.dtype)
+    assert x.transpose(2, 1) is r
+    for call, text in (
+        (lambda: torch.softmax(x, 1), r"softmax cannot take .* use it behind x\.transpose\(1, 2\)"),
+        (lambda: F.relu(x).transpose(0, 1), "axes 1 and 2 swapped can swap them back, got 0 and 1"),
+        (lambda: torch.add(x, torch.ones(6, 1)), "cannot take a Ragged with its channels"),
+        (lambda: x + torch.ones(6, 1), "cannot take a Ragged with its channels|unsupported"),
+        (lambda: x.mean(1), "^dim: expected 2, the time, got 1"),
+        (lambda: F.adaptive_avg_pool1d(x, 2), "cannot take a Ragged with its channels"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()

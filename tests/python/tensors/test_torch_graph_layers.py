@@ -66,6 +66,10 @@ LAYERS = {
         nn.MaxPool1d(2, return_indices=True), lambda layer, r: torch.mul(*layer(r))
     ),
     "avg_pool1d": lambda: nn.AvgPool1d(2, padding=1, count_include_pad=False),
+    "channels first": lambda: Calling(
+        nn.Conv1d(6, 6, 3, padding=1),
+        lambda layer, r: (F.pad(layer(r.transpose(1, 2)), (1, 0)) * 2).transpose(1, 2),
+    ),
     "pad": lambda: Calling(None, lambda _, r: F.pad(r, (1, 0, 0, 2), value=2.0)),
     "pad, replicate": lambda: nn.ReplicationPad1d(2),
     "embedding_bag, max": lambda: Calling(nn.EmbeddingBag(5, 3, mode="max"), lambda bag, r: bag(codes(r))),

@@ -17,6 +17,7 @@ WORK = {
     "r.size(-1)": 4,
     "r.dim()": 3,
     "r.ndim": 3,
+    "r.transpose(1, 2).transpose(1, 2)": (3, None, 4),
     "r.numel()": 20,
     "r.dtype": torch.float32,
     "r.device": "cpu",
@@ -113,7 +114,7 @@ WORK = {
 #: Lines that have no meaning, and the word of the error that leads on.
 LEAD_ON = {
     "r.size(1)": r"r\.lengths",
-    "r.transpose(1, 2)": "take the Ragged as it is",
+    "r.unflatten(-1, (1, -1)).transpose(1, 2)": "take the Ragged as it is",
     "r.backward()": "reduce it first",
     "r.copy_(r[:2])": "^source: has shape",
     "r.detach().numpy().requires_grad_()": r"x\.torch\(\)",

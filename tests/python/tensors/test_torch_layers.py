@@ -350,7 +350,7 @@ def test_sizes_are_those_of_axes():
         r.size(1)
     assert r.unflatten(-1, (2, 3)).transpose(2, 3).shape == (4, None, 3, 2)
     with pytest.raises(TypeError, match=r"^dim0: axis 1 is ragged, or the sequences, and stays where it is"):
-        r.transpose(1, 2)
+        r.unflatten(-1, (2, 3)).transpose(1, 2)
     swapped = r.transpose(0, 1)
     assert swapped.transpose(1, 0) is r
     assert (swapped.size(), swapped.dim()) == ((None, 4, 6), 3)
