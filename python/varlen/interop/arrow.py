@@ -36,8 +36,8 @@ def _with_padding(column: Column) -> Column:
     if words is None or PADDING in words:
         return column
     ids = column.values
-    shifted = np.add(ids, ids >= 0, out=ids if ids.flags.writeable else None)  # they are nobody else's
-    return replace(column, values=shifted, vocabulary=(PADDING, *words))
+    values = np.add(ids, ids >= 0, out=ids if ids.flags.writeable else None)  # they are nobody else's
+    return replace(column, values=values, vocabulary=(PADDING, *words))
 
 
 def to_arrow(

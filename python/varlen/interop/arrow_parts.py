@@ -416,7 +416,7 @@ def _without_nulls(values: np.ndarray, mask: NDArray[np.bool_], place: Place, nu
         filler = np.array("NaT", values.dtype)
     else:
         if values.dtype.kind in "iub":
-            values = _as_floats(values, mask, place)
+            values = _float_values(values, mask, place)
         filler = np.array(np.nan, values.dtype)
     if values.ndim == 1 and values.dtype.kind not in "SV":
         return _core.fill_masked(values, mask, filler.reshape(1))
@@ -425,12 +425,12 @@ def _without_nulls(values: np.ndarray, mask: NDArray[np.bool_], place: Place, nu
     return values
 
 
-def _as_floats(values: np.ndarray, mask: NDArray[np.bool_], place: Place) -> np.ndarray:
+def _float_values(values: np.ndarray, mask: NDArray[np.bool_], place: Place) -> np.ndarray:
     floats = values.astype(np.float64)
-    most = 2**53 - 1
-    if values.dtype.itemsize < 8 or (floats.max(initial=0) <= most and floats.min(initial=0) >= -most):
+    limit = 2**53 - 1
+    if values.dtype.itemsize < 8 or (floats.max(initial=0) <= limit and floats.min(initial=0) >= -limit):
         return floats
-    large = (np.abs(floats) > most) & ~mask
+    large = (np.abs(floats) > limit) & ~mask
     if large.any():
         i = int(large.argmax())
         why = " is beyond the integers of float64, which nulls='nan' makes of a column with nulls"
@@ -472,7 +472,8 @@ def _join(columns: Sequence[Column], name: str) -> Column:
         # nulls made floats of some
         place = Place(name, lambda i: i)
         columns = [
-            replace(column, values=_as_floats(column.values, np.zeros(1, bool), place)) for column in columns
+            replace(column, values=_float_values(column.values, np.zeros(1, bool), place))
+            for column in columns
         ]
     levels = tuple(_core.concat_levels([column.levels[d] for column in columns]) for d in range(depth))
     values = np.concatenate([column.values for column in columns])

@@ -153,6 +153,11 @@ def _topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool 
 
 def extremes(name: str, r: Ragged[Any], dim: Any, keepdim: bool) -> ValuesAndIndices:
     """The largest or smallest numbers along an axis, and where they were."""
+    if axis_of(dim, r.ndim, "dim") < len(r._levels):
+        raise type_error(
+            "dim", f"torch.{name} of a Ragged has indices along each sequence or along its rows, got {dim}",
+            f"use r.{name}(axis={dim})",
+        )  # fmt: skip
     values, places = getattr(r, name)(axis=dim), getattr(r, f"arg{name}")(axis=dim)
     return ValuesAndIndices(_keep(values, r, dim, keepdim), _keep(places, r, dim, keepdim))
 

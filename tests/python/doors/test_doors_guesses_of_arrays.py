@@ -117,7 +117,7 @@ REFUSED = {
     "np.add.reduceat(r, [0])": (TypeError, r"np\.add\.reduceat .* use r\.sum\(\)"),
     "np.asarray(r)": (ValueError, r"sequence 1 has length 0, .*use to_dense\(\) to pad, or \.values"),
     "np.reshape(r, 5)": (ValueError, r"begin with \(3, None\), or -1 for all rows end to end, got \(5,\)$"),
-    "np.split(r, 3)": (TypeError, r"use r\.split\(\)"),
+    "np.split(r, 2, axis=1)": (TypeError, r"use r\[:, a:b\]"),
     "r.clip(1, 3)": (AttributeError, r"use numpy\.clip\(r"),
     "r.median()": (AttributeError, r"use numpy\.median\(r, axis=1\)"),
     "r.T": (AttributeError, r"use \.to_dense\(\)\.T"),

@@ -186,6 +186,8 @@ def test_products_and_equality():
         False,
         True,
     ]
+    assert torch.equal(torch.max(r, 2 - r).values, torch.maximum(r.values, 2 - r.values))
+    assert torch.equal(torch.min(r, other=2 - r).values, torch.minimum(r.values, 2 - r.values))
     values, inverse, counts = torch.unique(r, return_inverse=True, return_counts=True)
     assert_array_equal(values, np.unique(r.values))
     check(vl.Ragged(values[inverse.values], inverse.lengths), MATRICES)

@@ -48,13 +48,12 @@ def test_equality_by_numpy_is_that_of_containers():
     [
         (lambda: np.cov(R), "r.values, r.to_dense"),
         (lambda: np.argsort(R, order="x"), r"np\.argsort with order .* use r\.argsort\(\)"),
-        (lambda: np.split(R, 2), r"use r\.split\(\)"),
+        (lambda: np.split(R, 2, axis=1), r"use r\[:, a:b\]"),
         (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
         (lambda: np.sum(R, 1, None, None, False, 0, True, 1), "7 positional arguments but 8"),
         (lambda: np.concatenate([R, R], None), "np.concatenate with axis=None has no meaning"),
         (lambda: np.clip(R, 2, 3, out=np.zeros(5)), "np.clip with out"),
         (lambda: np.zeros_like(R, shape=(3,)), "np.zeros_like with shape"),
-        (lambda: np.reshape(R, (5,)), "np.reshape has no meaning"),
         (lambda: np.maximum.reduce(R, out=np.zeros(3)), r"np.maximum.reduce has no .* use r.max\(\)"),
         (lambda: np.maximum.accumulate(R), r"np.maximum.accumulate has no .* use r.cummax\(\)"),
         (lambda: np.add.at(R, [0], 1), r"np.add.at has no meaning for a Ragged; use r\[key\]"),
@@ -103,8 +102,8 @@ def test_functions_of_torch_on_rows_and_numbers_keep_levels_and_gradients():
 @pytest.mark.parametrize(
     ("call", "way"),
     [
-        (lambda torch, r: torch.sort(r), r"use r\.sort\(\)"),
-        (lambda torch, r: torch.max(r, 1), r"r\.max\(axis=1\) and r\.argmax\(axis=1\)"),
+        (lambda torch, r: torch.max(r, 0), r"use r\.max\(axis=0\)"),
+        (lambda torch, r: torch.outer(r, r), "torch.outer has no meaning"),
         (lambda torch, r: torch.nn.functional.normalize(r), "torch.normalize has no meaning"),
         (lambda torch, r: torch.nn.functional.layer_norm(r, (3, 2)), "fewer than 2 axes"),
     ],
@@ -164,7 +163,6 @@ def test_spreads_by_torch_and_by_numpy_are_theirs():
         lambda torch, r, x: torch.std(r, 1, True, correction=0),
         lambda torch, r, x: np.copy(r),
         lambda torch, r, x: torch.where(r > 0),
-        lambda torch, r, x: torch.max(r, r),
     ],
 )
 def test_what_would_be_lost_is_refused(call):
@@ -502,7 +500,6 @@ def test_arguments_of_functions_of_torch_mean_what_torch_means(first):
         (lambda torch, r: torch.sum(r, 1, out=torch.zeros(3)), "out"),
         (lambda torch, r: torch.max(r, 0), r"use r\.max\(axis=0\)"),
         (lambda torch, r: torch.max(r, dim=0), r"use r\.max\(axis=0\)"),
-        (lambda torch, r: torch.min(r, other=r), "torch.minimum"),
         (lambda torch, r: torch.cat([r], out=r.values), "out"),
         (lambda torch, r: torch.matmul(r, r.values, out=r.values), "out"),
     ],
