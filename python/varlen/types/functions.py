@@ -113,7 +113,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         if name in ("max", "min") and ("other" in arguments or "dim" in arguments):
             dim = arguments.get("other", arguments.get("dim"))
             if not isinstance(dim, int):
-                return (np.maximum if name == "max" else np.minimum)(arguments["input"], dim)
+                other: Any = dim
+                return (np.maximum if name == "max" else np.minimum)(arguments["input"], other)
             return torch_functions.extremes(name, arguments["input"], dim, arguments.get("keepdim", False))
         if arguments.get("dim") in ((), []) and name not in KEEP_ROWS:
             if name in ("any", "all"):
