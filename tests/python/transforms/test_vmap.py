@@ -131,7 +131,7 @@ def kind_of(x):
 
 
 LENGTHS = st.lists(st.integers(0, 4), min_size=1, max_size=6)
-# What each function is tried on: none, one, equal, empty at both ends, mixed, and as many first rows as others
+# What each function is tried on: none, one, equal, empty at both ends, mixed, as many first rows as others
 # that follow. Draws try some more.
 SOME = ([0], [1], [3, 3, 3], [0, 2, 0], [4, 1, 0, 2, 4, 3], [2, 1, 1, 2], [3, 1])
 
