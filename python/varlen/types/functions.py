@@ -111,12 +111,12 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         if name == "argmax":
             refuse_adaptive(2)
         if name in ("max", "min") and ("other" in arguments or "dim" in arguments):
-            dim = arguments.get("other", arguments.get("dim"))
-            if not isinstance(dim, int):
-                other: Any = dim
-                return (np.maximum if name == "max" else np.minimum)(arguments["input"], other)
+            dim: Any = arguments.get("other", arguments.get("dim"))
+            if not isinstance(dim, (int, np.integer)):
+                return (np.maximum if name == "max" else np.minimum)(arguments["input"], dim)
             return torch_functions.extremes(name, arguments["input"], dim, arguments.get("keepdim", False))
-        if arguments.get("dim") in ((), []) and name not in KEEP_ROWS:
+        dim = arguments.get("dim")
+        if isinstance(dim, (tuple, list)) and not dim and name not in KEEP_ROWS:
             if name in ("any", "all"):
                 return arguments["input"] != 0  # no axes
             del arguments["dim"]  # all axes
@@ -226,6 +226,8 @@ def _first(args: Any, kwargs: dict[str, Any], *names: str) -> Any:
 
 def _correction(name: str, arguments: dict[str, Any]) -> Any:
     """The correction of torch.std and torch.var, which they subtract from the count of rows; 1 by default."""
+    if "ddof" in arguments:
+        raise type_error("ddof", f"torch.{name} knows no ddof", "use correction=")
     is_unbiased, correction = arguments.pop("unbiased", None), arguments.pop("correction", None)
     if is_unbiased is None:
         return 1 if correction is None else correction
@@ -277,6 +279,8 @@ def reduce_axis(function: str, name: str, r: Ragged[Any], axis: Axes, arguments:
         raise type_error(
             "", f"{function} of a Ragged has no argument {', '.join(arguments)}", f"use r.{method}()"
         )
+    if keep and method in KEEP_ROWS:
+        raise type_error("keepdim", f"{function} of a Ragged keeps every axis as it is", "leave it out")
     if axis is None and method in KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None

@@ -488,6 +488,14 @@ def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     if isinstance(repeats, RaggedBase):
         check_nest(repeats._levels, a._levels, "repeats")
         repeats = readable(repeats._values)
+    repeats = np.asarray(repeats)
+    entries = repeats.size
+    if entries == 1:
+        repeats = repeats.reshape(())
+    elif repeats.ndim == 1 and entries != count:
+        raise value_error("repeats", f"has {entries} entries, expected one or {count}", number=entries)
+    if entries and repeats.dtype.kind in "if" and repeats.min() < 0:
+        raise value_error("repeats", f"expected at least 0, got {repeats.min()}")
     index = np.repeat(np.arange(count), repeats)
     if axis is None:
         return take(_numbers(a), index)

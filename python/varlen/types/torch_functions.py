@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
+# Those whose Ragged may come second.
+_OF_TWO = ("bmm", "allclose", "equal")
+
 
 class ValuesAndIndices(NamedTuple):
     """What torch's functions give that also say where the numbers were, such as `torch.sort`."""
@@ -57,6 +60,12 @@ def call(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
             got_names = ", ".join([f"{len(args)} by position", *options])
             names = ", ".join(signature.parameters)
             raise type_error("", f"torch.{name} of a Ragged takes {names}; got {got_names}") from None
+        first = next(iter(signature.parameters))
+        x = args[0] if args else options[first]
+        if first == "input" and name not in _OF_TWO and not isinstance(x, RaggedBase):
+            raise type_error(
+                "input", f"torch.{name} of {type(x).__name__} and a Ragged has no meaning", "use r.values"
+            )
     return function(*args, **options)
 
 
@@ -144,7 +153,9 @@ def _topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool 
     if _is_row_axis(input, dim):
         return _on_row_axis("topk", input, dim, k, largest=largest, sorted=sorted)
     if axis_of(dim, input.ndim, "dim") != len(input._levels):
-        raise type_error("dim", f"torch.topk of a Ragged goes along each sequence, not along {dim}")
+        raise type_error(
+            "dim", f"torch.topk of a Ragged goes along each sequence, not along {dim}", "use r.to_dense()"
+        )
     if largest and _has_nan(input):
         key = (slice(None),) * len(input._levels) + (slice(as_int(k, "k", 1)),)
         return ValuesAndIndices(*(part[key] for part in _sort(input, dim, True)))
@@ -188,7 +199,9 @@ def _median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return _on_row_axis("median", input, dim, keepdim=keepdim)
     depth = len(input._levels)
     if axis_of(dim, input.ndim, "dim") != depth:
-        raise type_error("dim", f"torch.median of a Ragged goes along each sequence, not along {dim}")
+        raise type_error(
+            "dim", f"torch.median of a Ragged goes along each sequence, not along {dim}", "use r.to_dense()"
+        )
     level = input._levels[-1]
     if level.shortest == 0 and len(level):
         row = int((level.lengths == 0).argmax())
@@ -251,6 +264,8 @@ def _bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: b
 def _searchsorted(sorted_sequence: Any, input: Any, *, right: bool = False, side: Any = None) -> Any:
     word = ("right" if right else "left") if side is None else side
     one_of(word, "side", ("left", "right"))
+    if right and word == "left":
+        raise value_error("side", "'left' contradicts right=True", "pass one of them")
     if isinstance(sorted_sequence, RaggedBase):
         ragged: Any = sorted_sequence
         return ragged.searchsorted(input, word)
@@ -315,6 +330,8 @@ def _roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 @_function("linalg_norm", "linalg_vector_norm")
 def _norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    if isinstance(ord, str):
+        raise value_error("ord", f"expected the order of a norm of vectors, got {ord!r}", "use a number")
     order = 2.0 if ord is None else float(ord)
     r = input if dtype is None else input.astype(dtype)
     axes = tuple(range(r.ndim)) if dim is None else _dims(dim)
@@ -406,10 +423,22 @@ def pieces(name: str, r: Any, sizes: Any, dim: Any) -> Any:
 
     if _is_row_axis(r, dim):
         row_axis = _row_axis(name, r, dim)
+        _check_pieces(name, sizes, r._values.shape[row_axis])
         return tuple(same_kind(r, part) for part in getattr(torch, name)(r.torch()._values, sizes, row_axis))
     if axis_of(dim, r.ndim, "dim") != 0:
         _row_axis(name, r, dim, "r.split(sizes), or r[:, a:b]")
+    _check_pieces(name, sizes, len(r))
     return tuple(numpy_functions.runs_of(r, getattr(torch, name)(torch.arange(len(r)), sizes)))
+
+
+def _check_pieces(name: str, sizes: Any, length: int) -> None:
+    argument = {"split": "split_size_or_sections", "chunk": "chunks"}.get(name, "indices_or_sections")
+    if isinstance(sizes, (int, np.integer)):
+        as_int(sizes, argument, 1)
+    elif name == "split" and isinstance(sizes, (list, tuple)):
+        total = sum(as_int(size, argument, 0) for size in sizes)
+        if total != length:
+            raise value_error(argument, f"they add up to {total}, but there are {length}", number=total)
 
 
 @_function("split")
@@ -454,7 +483,7 @@ def _squeeze(input: Any, dim: Any = None) -> Any:
 
 
 def _dims(dim: Any) -> tuple[int, ...]:
-    return (dim,) if isinstance(dim, int) else tuple(dim)
+    return tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
 
 
 @_function("reshape", "view")

@@ -17,6 +17,7 @@ class TorchKeywords(TypedDict, total=False):
     dim: Any
     dims: Any
     keepdim: bool
+    p: Any
     correction: Any
     unbiased: bool
     sorted: bool

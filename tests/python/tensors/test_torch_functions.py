@@ -301,6 +301,57 @@ def test_arrays_name_their_own_keywords():
         torch.median(vl.Ragged(torch.ones(1), [1, 0]), 1)
 
 
+def test_axes_are_any_integers():
+    r = vl.Ragged.from_list(MATRICES)
+    for axis in (np.int64(2), np.int64(-1)):
+        for function in (torch.max, torch.sum, torch.norm, torch.nansum, torch.count_nonzero):
+            results = (parts(function(r, dim=dim)) for dim in (axis, -1))
+            assert all(part.equals(same) for part, same in zip(*results, strict=True))
+        assert torch.max(r, axis)[1].equals(torch.max(r, -1)[1])
+    assert r.flip(np.int64(1)).equals(r.flip(1))
+    assert torch.repeat_interleave(r, torch.tensor([2]), 1).equals(torch.repeat_interleave(r, 2, 1))
+    assert torch.max(r, other=r + 1).equals(r + 1)
+    assert torch.min(input=r, other=r + 1).equals(r)
+    check(r.norm(p=1, dim=1, keepdim=True), [x.norm(p=1, dim=0, keepdim=True) for x in MATRICES])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda r: torch.gather(torch.arange(3), 0, r.long()), TypeError, "input: .* use r.values"),
+        (lambda r: torch.bucketize(torch.ones(2), r), TypeError, "input: .* use r.values"),
+        (lambda r: torch.masked_select(torch.ones(8), r > 1), TypeError, "input: .* use r.values"),
+        (lambda r: torch.split(r, 0), ValueError, "split_size_or_sections: expected at least 1"),
+        (lambda r: torch.split(r, [1, 1]), ValueError, "they add up to 2, but there are 3"),
+        (lambda r: torch.split(r[..., None], [2], -1), ValueError, "they add up to 2, but there are 1"),
+        (lambda r: torch.chunk(r, 0), ValueError, "chunks: expected at least 1"),
+        (lambda r: torch.tensor_split(r, 0), ValueError, "indices_or_sections: expected at least 1"),
+        (lambda r: torch.norm(r, "nuc"), ValueError, "ord: .* use a number"),
+        (lambda r: torch.linalg.norm(r, ord="fro"), ValueError, "ord: .* use a number"),
+        (lambda r: r.cumsum(dim=1, keepdim=True), TypeError, "keepdim: .* leave it out"),
+        (lambda r: r.softmax(dim=1, keepdim=True), TypeError, "keepdim: .* leave it out"),
+        (lambda r: r.std(dim=1, ddof=2), TypeError, "ddof: .* use correction="),
+        (lambda r: r.var(ddof=1, unbiased=False), TypeError, "ddof: .* use correction="),
+        (lambda r: torch.median(r, 0), TypeError, r"use r\.to_dense\(\)"),
+        (lambda r: torch.topk(r, 1, 0), TypeError, r"use r\.to_dense\(\)"),
+        (lambda r: torch.repeat_interleave(r, -1, 1), ValueError, "repeats: expected at least 0, got -1"),
+        (
+            lambda r: torch.repeat_interleave(r, torch.tensor([1, 2]), 0),
+            ValueError,
+            "repeats: has 2 entries, expected one or 3",
+        ),
+        (
+            lambda r: torch.searchsorted(torch.tensor([1.0]), r, side="left", right=True),
+            ValueError,
+            "side: 'left' contradicts right=True",
+        ),
+    ],
+)
+def test_refusals_name_the_argument_and_a_way(call, error, text):
+    with pytest.raises(error, match=text):
+        call(vl.Ragged.from_list(ROWS))
+
+
 def test_one_graph():
     def step(r):
         best, _ = r.max(dim=1)
