@@ -136,6 +136,8 @@ def _rows_of_two(name: str, func: Callable[..., Any], args: Any, kwargs: dict[st
             "", f"torch.{name} takes Raggeds that nest alike: "
             f"{describe_difference(first._levels, second._levels)}",
         )  # fmt: skip
+    if first._values.ndim < 2:
+        raise type_error("", f"torch.{name} takes Raggeds whose rows have an axis", "use r.unsqueeze(-1)")
     if name == "cosine_similarity":
         x = call_arguments("x1 x2 dim eps", args, kwargs)
         if (dim := x.get("dim", 1)) not in (-1, first._values.ndim + len(first._levels) - 1):

@@ -120,6 +120,12 @@ def _over_rows(func: Function, r: Ragged[Any], axis: int, **options: Any) -> Any
     return same_kind(r, func(r._values, axis=row_axis, **options))
 
 
+def refuse_several(q: Any, of: str) -> None:
+    """ValueError for several fractions, whose axis would come before that of the sequences."""
+    if isinstance(q, (list, tuple)) or getattr(q, "ndim", None):
+        raise value_error("q", f"several numbers for {of}", "give one at a time")
+
+
 def _reduce_sequences(
     name: str, r: Ragged[Any], axis: Any, function: Function, keepdims: bool, **options: Any
 ) -> Any:
@@ -131,14 +137,14 @@ def _reduce_sequences(
     place = axis_of(axis, r.ndim)
     depth = len(r._levels)
     if place > depth:
+        refuse_several(options.get("q"), "an axis of rows")
         return _over_rows(getattr(np, name), r, axis, keepdims=is_kept, **options)
     if place < depth:
         raise _refuse_axis(name, axis, r, "r.flatten(), which merges levels")
     result = function(r, **options)
     outer = r._levels[:-1]
-    if outer and result.ndim > r._values.ndim:
-        raise value_error("q", "several numbers for nested sequences", "give one at a time")
     if outer:
+        refuse_several(options.get("q"), "nested sequences")
         result = ragged_like(r, result, outer)
     return add_axes(result, [place]) if is_kept else result
 

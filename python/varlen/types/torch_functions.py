@@ -231,6 +231,7 @@ def _quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
     if dim is not None and _is_row_axis(input, dim):
+        numpy_functions.refuse_several(q, "an axis of rows")
         return _on_row_axis("quantile", input, dim, q, keepdim=keepdim, interpolation=interpolation)
     fractions = q.tolist() if is_tensor(q) else q
     return numpy_functions.FUNCTIONS["quantile"](input, fractions, dim, interpolation, keepdim)

@@ -6,6 +6,7 @@ import varlen as vl
 from numpy.testing import assert_array_equal
 
 torch = pytest.importorskip("torch")
+nn = torch.nn.functional
 
 ROWS = [torch.tensor([3.0, 1.0, 4.0, 1.0]), torch.tensor([2.0]), torch.tensor([1.0, float("nan"), 5.0])]
 MATRICES = [torch.arange(12.0).reshape(3, 4) % 5, torch.ones(1, 4), torch.arange(8.0).reshape(2, 4) * -1]
@@ -332,6 +333,9 @@ def test_axes_are_any_integers():
         (lambda r: r.softmax(dim=1, keepdim=True), TypeError, "keepdim: .* leave it out"),
         (lambda r: r.std(dim=1, ddof=2), TypeError, "ddof: .* use correction="),
         (lambda r: r.var(ddof=1, unbiased=False), TypeError, "ddof: .* use correction="),
+        (lambda r: r.unsqueeze(-1).quantile(torch.tensor([0.1]), -1), ValueError, "q: .* one at a time"),
+        (lambda r: torch.cosine_similarity(r, r), TypeError, "rows have an axis; use r.unsqueeze"),
+        (lambda r: nn.pairwise_distance(r, r), TypeError, "rows have an axis; use r.unsqueeze"),
         (lambda r: torch.median(r, 0), TypeError, r"use r\.to_dense\(\)"),
         (lambda r: torch.topk(r, 1, 0), TypeError, r"use r\.to_dense\(\)"),
         (lambda r: torch.repeat_interleave(r, -1, 1), ValueError, "repeats: expected at least 0, got -1"),

@@ -200,6 +200,7 @@ def test_writing_functions_write():
         (lambda: np.median(R, axis=1, out=np.zeros(3)), "np.median with out has no meaning"),
         (lambda: np.quantile(R, 2, axis=1), "q: expected fractions from 0 to 1, got 2"),
         (lambda: np.quantile(R, 0.5, axis=1, method="hazen"), "method"),
+        (lambda: np.percentile(R[:, :, None], [5, 95], axis=2), "q: .* one at a time"),
         (lambda: np.take_along_axis(R, np.array([0]), 1), "r.gather"),
         (lambda: np.average(R, axis=1, weights=R), "weights: add up to 0 in sequence 1"),
         (lambda: np.nanargmax(F[[3]], axis=1), "sequence 0 holds NaN alone"),
@@ -209,8 +210,8 @@ def test_writing_functions_write():
         (lambda: np.add.outer(R, R), "np.add.outer has no meaning .* vl.cross"),
         (lambda: np.add.reduceat(R, [0]), "np.add.reduceat has no meaning .* r.sum()"),
         (lambda: np.subtract.reduce(R, axis=1), "np.subtract.reduce has no meaning"),
-        (lambda: np.reshape(R, -1), r"use r.values, r.to_dense\(\)$"),
-        (lambda: np.reshape(R[:1], -1), r"use r.values, r.to_dense\(\) or np.asarray\(r\)$"),
+        (lambda: np.rot90(R), r"use r.values, r.to_dense\(\)$"),
+        (lambda: np.rot90(R[:1]), r"use r.values, r.to_dense\(\) or np.asarray\(r\)$"),
     ],
 )
 def test_what_has_no_meaning_says_so(call, text):
