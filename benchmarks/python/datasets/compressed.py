@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,41 @@ def _(case: Case) -> None:
         def _() -> Any:
             opened = varlen.open(paths[name])
             return _epoch, lambda rows: opened.batch(rows, layout="ragged"), data.rows
+
+    for name in paths:
+        register(name)
+
+
+def _forget(path: Path) -> None:
+    """Let the system drop the pages of a file that it keeps in memory."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+@row("compressed.cold", "that epoch in the order of the file, which the disk has to give first", waits=True)
+def _(case: Case) -> None:
+    import varlen
+
+    data, tensors = _mimic(case)
+    paths = dict(zip(("varlen, plain", "varlen"), _save_both(case, tensors), strict=True))
+    case.goal(
+        "<= 1 of the plain file's", 1.0, lambda times: times.ratio("varlen", "varlen, plain"), "x plain"
+    )
+    rows = np.array_split(np.arange(len(data.bounds1)), len(data.rows))
+    case.reference = dict(varlen.open(paths["varlen, plain"]).batch(rows[-1], layout="ragged"))
+
+    def register(name: str) -> None:
+        with paths[name].open("rb") as file:
+            os.fsync(file.fileno())  # what is not written yet stays in memory
+
+        @case.contender(name)
+        def _() -> Any:
+            def epoch() -> Any:
+                _forget(paths[name])
+                opened = varlen.open(paths[name])
+                return _epoch(lambda numbers: opened.batch(numbers, layout="ragged"), rows)
+
+            return epoch
 
     for name in paths:
         register(name)

@@ -197,6 +197,8 @@ def _name_url(error: Exception, url: str, what: str) -> OSError:
     """The error that names the file."""
     if isinstance(error, FileNotFoundError):
         return FileNotFoundError(2, "No such file", url)
+    if isinstance(error, NotADirectoryError):
+        return NotADirectoryError(20, "Not a folder", url)
     kind = next((kind for kind in _NOT_STALE if isinstance(error, kind)), OSError)
     return kind(f"{url}: {what}: {error}")
 
