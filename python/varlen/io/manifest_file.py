@@ -193,7 +193,7 @@ def read_manifest(path: str, options: Options = None) -> dict[str, Any]:
     except FileFormatError as error:
         raise name_file(error, path, FileFormatError) from None
     if not isinstance(table, dict) or table.get("format") != MANIFEST:
-        raise format_error(path, "is JSON, but not a manifest of a data set; `varlen convert` reads JSON lines")
+        raise format_error(path, "is JSON, but not a manifest of a data set; `varlen convert` reads lines")
     if table.get("version") != 1:
         raise format_error(path, f"version {table.get('version')!r}; this varlen reads version 1")
     versions = table.get("versions")
