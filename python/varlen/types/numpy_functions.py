@@ -53,7 +53,7 @@ def _arguments(
     func: Function, function: Function, args: Any, kwargs: Any
 ) -> tuple[dict[str, Any], list[str]]:
     """The arguments that say something, by name, and the names of those that the function does not take."""
-    signature, names = _signature(func), _signature(function).parameters
+    signature, names = signature_of(func), signature_of(function).parameters
     arguments = signature.bind(*args, **kwargs).arguments
     result = {
         key: x
@@ -64,7 +64,8 @@ def _arguments(
 
 
 @functools.cache
-def _signature(function: Function) -> inspect.Signature:
+def signature_of(function: Function) -> inspect.Signature:
+    """The signature of a function, which is looked up once."""
     return inspect.signature(function)
 
 
@@ -369,7 +370,7 @@ def _over_columns_without_nan(name: str, r: Ragged[Any], **options: Any) -> Any:
 
 def _without_nan(name: str) -> None:
     function = getattr(np, name.removeprefix("nan"))
-    names = set(_signature(getattr(np, name)).parameters) - {"out", "overwrite_input", "where", "weights"}
+    names = set(signature_of(getattr(np, name)).parameters) - {"out", "overwrite_input", "where", "weights"}
 
     def run(a: Any, **options: Any) -> Any:
         axis = options.get("axis")
@@ -388,7 +389,7 @@ def _without_nan(name: str) -> None:
 
     parameters = [
         inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        for key in _signature(getattr(np, name)).parameters
+        for key in signature_of(getattr(np, name)).parameters
         if key in names
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -5,7 +5,6 @@ Each is a function of the parameters that it takes, by torch's names. Its axes a
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,7 +52,7 @@ def call(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     options = {ALIASES.get(key, key): x for key, x in kwargs.items() if key != "out"}  # out is None
     if not tracing.is_tracing():
-        signature = inspect.signature(function)
+        signature = numpy_functions.signature_of(function)
         try:
             signature.bind(*args, **options)
         except TypeError:
