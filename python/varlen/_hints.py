@@ -81,6 +81,17 @@ RAGGED = {
     "value_rowids": ".row_ids",
     "where": "numpy.where(mask, r, other)",
 }
+# Of a Padded and a Data, and of a Packed.
+BLOCK = {"to_numpy": ".numpy()", "to_torch": ".torch()"}
+PACKED = BLOCK | {"to_list": ".tolist()"}
+BATCH = {
+    "numpy": "varlen.data.Dataset(...).batch(rows, framework='numpy')",
+    "to_numpy": "varlen.data.Dataset(...).batch(rows, framework='numpy')",
+    "to_torch": "varlen.data.Dataset(...).batch(rows, framework='torch')",
+    "tolist": "batch[key].tolist(), or .to_arrow() and its to_pylist()",
+    "to_list": "batch[key].tolist(), or .to_arrow() and its to_pylist()",
+    "torch": "varlen.data.Dataset(...).batch(rows, framework='torch')",
+}
 JOINT = {
     "columns": ".keys()",
     "dtypes": ".schema",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.interop.arrow_nodes import ArrowSource, Node, joint_node
-from varlen.interop.frames import FrameMethods
+from varlen.interop.arrow_nodes import Leaf, Node, joint_node
+from varlen.interop.frames import ArrowSource, FrameMethods
 from varlen.io.dtypes import widen
 
 if TYPE_CHECKING:
@@ -99,20 +99,20 @@ class ArrowTable(FrameMethods):
             joint = self._pick(slice(part.start, part.stop))
         return pa.table(_Table(self._table_node(joint)))
 
-    def _arrow_node(self: Any) -> Node:
-        node: Node = self._table_node(self._pick(slice(None)))
+    def _arrow_node(self: Any, leaf: Leaf | None = None) -> Node:
+        node: Node = self._table_node(self._pick(slice(None)), leaf)
         return node
 
     def _arrow_nodes(self: Any) -> tuple[Node, Iterable[Node]]:
         return self._table_node(self._pick(slice(0, 0))), map(self._table_node, self._arrow_parts())
 
-    def _table_node(self: Any, joint: _core.Joint) -> Node:
+    def _table_node(self: Any, joint: _core.Joint, leaf: Leaf | None = None) -> Node:
         fields = self._source.fields
         words = {name: field.vocabulary for name, field in fields.items()}
         rows = joint if joint.names == list(fields) else joint.select(list(fields))
         dtypes = {name: field.dtype for name, field in fields.items()}
         wider = {name: dtype for name, dtype in dtypes.items() if joint.values(name).dtype != dtype}
-        return joint_node(widen(rows, wider), words)
+        return joint_node(widen(rows, wider), words, leaf)
 
     def _arrow_parts(self: Any) -> Iterator[_core.Joint]:
         if self._index is not None:
@@ -129,7 +129,7 @@ class _Table(ArrowSource):
     def __init__(self, node: Node) -> None:
         self._node = node
 
-    def _arrow_node(self) -> Node:
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
         return self._node
 
 

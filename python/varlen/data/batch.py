@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from varlen._hints import BATCH, hint_names
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
 from varlen.display.text import Column, column_text, keys_text, plural
 from varlen.errors import value_error
-from varlen.interop.arrow_nodes import Node, array_node, struct_node
+from varlen.interop.arrow_nodes import Leaf, Node, array_node, struct_node
 from varlen.interop.frames import FrameMethods
 from varlen.types.device_methods import DeviceMethods
 
@@ -65,8 +67,10 @@ class Batch(DeviceMethods, FrameMethods, dict[str, ArrayT]):
         """The device of the arrays: "cpu", or the device of the tensors."""
         return next(map(device_of, self._movable().values()), "cpu")
 
-    def _arrow_node(self) -> Node:
-        columns = [(name, array_node(value, ())) for name, value in self.items() if is_array(value)]
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        columns = {
+            name: partial(array_node, value, (), leaf=leaf) for name, value in self.items() if is_array(value)
+        }
         if len(columns) < len(self):
             name = next(name for name, value in self.items() if not is_array(value))
             raise value_error("", f"{name!r} is no column of rows", "make a batch with layout='padded'")
@@ -139,3 +143,6 @@ def _entry_text(name: str, value: Any) -> tuple[str, str, str]:
         return name, type(value).__name__, short(value)
     kind = f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
     return name, kind, column_text(Column(name, value))
+
+
+hint_names(Batch, BATCH)

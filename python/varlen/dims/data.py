@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from varlen._core import Dim
+from varlen._hints import BLOCK, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, check_key
 from varlen.backends import backend_of
@@ -28,7 +29,7 @@ from varlen.dims.operators import for_every_dtype
 from varlen.dims.ops.combine import operands
 from varlen.dims.records import joint_data
 from varlen.errors import error_of, naming, type_error, value_error
-from varlen.interop.arrow_nodes import Node
+from varlen.interop.arrow_nodes import Leaf, Node
 from varlen.interop.frames import ColumnMethods
 from varlen.types.refusals import NoArray
 
@@ -572,8 +573,8 @@ class Data(DeclaredMethods[ArrayT], NoArray, ColumnMethods, DataBase[ArrayT]):
             )
         return format(self.item(), spec)
 
-    def _arrow_node(self) -> Node:
-        return export.arrow_node(self)
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        return export.arrow_node(self, leaf)
 
     def __str__(self) -> str:
         return show.print_text(self)
@@ -583,3 +584,6 @@ class Data(DeclaredMethods[ArrayT], NoArray, ColumnMethods, DataBase[ArrayT]):
 
     def _repr_html_(self) -> str:
         return show.html(self)
+
+
+hint_names(Data, BLOCK)

@@ -16,7 +16,7 @@ from varlen.dims.make import check_dims
 from varlen.dims.place import in_order
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import value_error
-from varlen.interop.arrow_nodes import Node, array_node
+from varlen.interop.arrow_nodes import Leaf, Node, array_node
 
 if TYPE_CHECKING:
     from varlen.backends.values import Output, RowsLike
@@ -41,13 +41,13 @@ def to_ragged(data: Data[Any]) -> Ragged[Any]:
     return Ragged(data._values, levels=levels_of(data._shape, 1))
 
 
-def arrow_node(data: Data[Any]) -> Node:
+def arrow_node(data: Data[Any], leaf: Leaf | None) -> Node:
     """The array of Arrow that Data are: their first dim is its length, ids of words are words."""
     data = in_order(data)
     if not data._shape.rank:
         raise value_error("", "a number without dims has no rows")
     words = None if data.vocab is None else data.vocab.labels
-    return array_node(data._values, levels_of(data._shape, 1), words)
+    return array_node(data._values, levels_of(data._shape, 1), words, leaf)
 
 
 def to_list(data: Data[Any]) -> Any:

@@ -6,8 +6,8 @@ No library of Arrow is needed: a consumer reads the capsules of `__arrow_c_array
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,6 @@ from varlen import _core
 from varlen.arguments import refuse_gradient, refuse_mask
 from varlen.backends import backend_of
 from varlen.errors import name_argument, type_error, value_error
-from varlen.interop.arrow_request import all_as_asked, as_asked
-from varlen.tracing import eager_only
 
 __all__: list[str] = []
 
@@ -49,42 +47,46 @@ class Node(NamedTuple):
         return self._replace(name=name)
 
 
-class ArrowSource:
-    """What shows itself to consumers of Arrow; a class says what its array is."""
-
-    __slots__ = ()
-
-    def _arrow_node(self) -> Node:
-        raise NotImplementedError
-
-    def _arrow_nodes(self) -> tuple[Node, Iterable[Node]]:
-        """A node of the schema, and those of a stream."""
-        node = self._arrow_node()
-        return node, (node,)
-
-    @eager_only()
-    def __arrow_c_schema__(self) -> object:
-        return _core.arrow_schema(self._arrow_nodes()[0])
-
-    @eager_only()
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        node = as_asked(self._arrow_node(), requested_schema)
-        return _core.arrow_schema(node), _core.arrow_array(node)
-
-    @eager_only()
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(*all_as_asked(*self._arrow_nodes(), requested_schema))
-
-    def __awkward_function__(self, function: Any, arrays: Any, args: Any, keywords: Any) -> Any:
-        from varlen.interop.awkward_nodes import call_awkward
-
-        return call_awkward(function, args, keywords)
+def in_order(flat: np.ndarray) -> np.ndarray:
+    """An array in the order of bytes of this machine, end to end; itself where it is so."""
+    return np.require(flat.astype(flat.dtype.newbyteorder("="), copy=False), requirements=("C", "A"))
 
 
-def array_node(values: Any, levels: Sequence[_core.Level], words: Sequence[str] | None = None) -> Node:
+# What makes the node of an array of one axis.
+Leaf = Callable[[np.ndarray], Node]
+
+
+def values_node(flat: np.ndarray, leaf: Leaf | None = None) -> Node:
+    """An array of one axis, shared where Arrow has its dtype as it is; `leaf` makes fields of rows."""
+    dtype = flat.dtype
+    if dtype.kind in "UT":
+        return words_node(flat.tolist())
+    flat = in_order(flat)
+    if (name := _FORMATS.get(dtype.str[1:])) is not None:
+        return Node(name, len(flat), (None, flat))
+    if dtype.kind == "b":
+        return Node("b", len(flat), (None, np.packbits(flat, bitorder="little")))
+    if dtype.kind in "mM":
+        return _times_node(flat)
+    if dtype.kind == "S":
+        return words_node(flat.tolist())._replace(format="Z")
+    if dtype.names is not None and not _is_small_float(dtype):
+        return struct_node(
+            {key: partial(array_node, flat[key], (), leaf=leaf) for key in dtype.names},
+            len(flat),
+        )
+    if dtype.type is np.void and dtype.names is None:
+        return Node(f"w:{dtype.itemsize}", len(flat), (None, flat))
+    raise _no_type_error(dtype)
+
+
+def array_node(
+    values: Any, levels: Sequence[_core.Level], words: Sequence[str] | None = None, leaf: Leaf | None = None
+) -> Node:
     """Values of any kind under levels; with words, they are ids of those."""
     array = host_array(values)
-    node = _ids_node(array.reshape(-1), words) if words is not None else values_node(array.reshape(-1))
+    flat = array.reshape(-1)
+    node = (leaf or values_node)(flat) if words is None else _ids_node(flat, words)
     for d in range(array.ndim - 1, 0, -1):
         count = math.prod(array.shape[:d])
         node = Node(f"+w:{array.shape[d]}", count, (None,), (node.rename("item"),))
@@ -96,9 +98,9 @@ def list_node(node: Node, level: _core.Level) -> Node:
     return Node("+L", len(level), (None, level.offsets), (node.rename("item"),))
 
 
-def struct_node(columns: Iterable[tuple[str, Node]], length: int | None = None) -> Node:
-    """Columns as a table: all have the length of the first, or `length`."""
-    children = tuple([node.rename(name) for name, node in columns])
+def struct_node(columns: Mapping[str, Callable[[], Node]], length: int | None = None) -> Node:
+    """Columns as a table: all have the length of the first, or `length`. An error names its column."""
+    children = tuple([_column(name, make) for name, make in columns.items()])
     if length is None:
         length = children[0].length if children else 0
     for child in children:
@@ -110,7 +112,16 @@ def struct_node(columns: Iterable[tuple[str, Node]], length: int | None = None) 
     return Node("+s", length, (None,), children, flags=0)
 
 
-def joint_node(joint: _core.Joint, words: Mapping[str, Sequence[str] | None] | None = None) -> Node:
+def _column(name: str, make: Callable[[], Node]) -> Node:
+    try:
+        return make().rename(name)
+    except (TypeError, ValueError) as error:
+        raise name_argument(error, name) from None
+
+
+def joint_node(
+    joint: _core.Joint, words: Mapping[str, Sequence[str] | None] | None = None, leaf: Leaf | None = None
+) -> Node:
     """The keys of a joint dict as columns of a table. A value of a whole row is repeated."""
     count = len(joint) if any(dim >= 0 for dim in joint.dims) else 1
     if words is None:
@@ -121,13 +132,10 @@ def joint_node(joint: _core.Joint, words: Mapping[str, Sequence[str] | None] | N
         values = joint.values(name)
         if dim < 0:
             values = values.repeat(count, axis=0)
-        try:
-            return array_node(values, levels[: max(dim, 0)], words.get(name))
-        except (TypeError, ValueError) as error:
-            raise name_argument(error, name) from None
+        return array_node(values, levels[: max(dim, 0)], words.get(name), leaf)
 
     return struct_node(
-        [(name, column(name, dim)) for name, dim in zip(joint.names, joint.dims, strict=True)], count
+        {name: partial(column, name, dim) for name, dim in zip(joint.names, joint.dims, strict=True)}, count
     )
 
 
@@ -138,27 +146,6 @@ def words_node(words: Sequence[str] | Sequence[bytes]) -> Node:
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=offsets[1:])
     return Node("U" if is_text else "Z", len(rows), (None, offsets, np.frombuffer(b"".join(rows), np.uint8)))
-
-
-def values_node(flat: np.ndarray) -> Node:
-    """An array of one axis, shared where Arrow has its dtype as it is."""
-    dtype = flat.dtype
-    if dtype.kind in "UT":
-        return words_node(flat.tolist())
-    flat = np.require(flat.astype(dtype.newbyteorder("="), copy=False), requirements=("C", "A"))
-    if (name := _FORMATS.get(dtype.str[1:])) is not None:
-        return Node(name, len(flat), (None, flat))
-    if dtype.kind == "b":
-        return Node("b", len(flat), (None, np.packbits(flat, bitorder="little")))
-    if dtype.kind in "mM":
-        return _times_node(flat)
-    if dtype.kind == "S":
-        return words_node(flat.tolist())._replace(format="Z")
-    if dtype.names is not None and not _is_small_float(dtype):
-        return struct_node(((key, array_node(flat[key], ())) for key in dtype.names), len(flat))
-    if dtype.type is np.void and dtype.names is None:
-        return Node(f"w:{dtype.itemsize}", len(flat), (None, flat))
-    raise _no_type_error(dtype)
 
 
 def _is_small_float(dtype: np.dtype) -> bool:

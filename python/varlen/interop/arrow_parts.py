@@ -15,12 +15,12 @@ import numpy as np
 
 from varlen import _core
 from varlen.errors import instance_error, name_place, row_error, type_error, value_error
-from varlen.interop.arrow_nodes import ArrowSource
 from varlen.interop.arrow_part import Part, bits_of
 from varlen.interop.arrow_words import BYTES, TEXTS, bytes_of, ids_of, join_words, texts_of, words_of
 from varlen.interop.awkward import as_arrow, columns_of_layout, is_awkward
 from varlen.interop.column import Column, Place
 from varlen.interop.decimals import numbers_of_decimals, words_of_decimals
+from varlen.interop.frames import ArrowSource
 from varlen.interop.nulls import FIELD, Nulls
 
 if TYPE_CHECKING:

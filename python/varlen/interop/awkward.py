@@ -1,16 +1,13 @@
-"""Arrays of awkward to columns, and values under levels to arrays of awkward: shared both ways."""
+"""Arrays of awkward to columns, over the same memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from varlen._core import Level, level_from_arrow
-from varlen.errors import type_error
-from varlen.interop.arrow_nodes import host_array
+from varlen._core import level_from_arrow
 from varlen.interop.column import Column
 from varlen.interop.nulls import FIELD
 
@@ -57,20 +54,3 @@ def as_arrow(data: Any) -> Any:
     import awkward as ak
 
     return ak.to_arrow(data, extensionarray=False, list_to32=False)
-
-
-def to_awkward(values: Any, levels: Sequence[Level]) -> Any:
-    """An array of awkward over the same memory."""
-    import awkward as ak
-
-    return ak.Array(_layout(ak, values, levels))
-
-
-def _layout(ak: Any, values: Any, levels: Sequence[Level]) -> Any:
-    array = host_array(values)
-    if array.dtype.kind not in "biufcmM":
-        raise type_error("values", f"awkward has no type for dtype {array.dtype}")
-    layout = ak.contents.NumpyArray(array)
-    for level in reversed(levels):
-        layout = ak.contents.ListOffsetArray(ak.index.Index64(level.offsets), layout)
-    return layout

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from varlen.errors import type_error
-
-if TYPE_CHECKING:
-    from varlen.interop.arrow_nodes import Node
+from varlen.interop.arrow_nodes import Node, in_order, values_node
 
 __all__: list[str] = []
 
-_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 
-
-def array_of_node(node: Node) -> Any:
-    """An array of awkward."""
+def array_of(source: Any) -> Any:
+    """What shows itself to Arrow as an array of awkward."""
     import awkward as ak
 
-    return ak.Array(_layout(ak, node))
+    return ak.Array(_layout(ak, source._arrow_node(_leaf)))
+
+
+def _leaf(flat: np.ndarray) -> Node:
+    """The node of an array: of numbers, truth and times the array itself, of all others what Arrow has."""
+    if flat.dtype.kind not in "biufcmM":
+        return values_node(flat, _leaf)
+    return Node("", len(flat), (None, in_order(flat)))
 
 
 def _layout(ak: Any, node: Node) -> Any:
     contents, index, buffers = ak.contents, ak.index, node.buffers
+    if not node.format:
+        return contents.NumpyArray(buffers[1])
     if node.dictionary is not None:
         words, ids = _layout(ak, node.dictionary), np.asarray(buffers[1], np.int64)
         if node.null_count:
-            ids = np.where(_bools(buffers[0], node.length), ids, -1)
+            is_valid = np.unpackbits(np.asarray(buffers[0]), bitorder="little", count=node.length)
+            ids = np.where(is_valid, ids, -1)
             return contents.IndexedOptionArray(index.Index64(ids), words)
         return contents.IndexedArray(index.Index64(ids), words)
     if node.format == "+s":
@@ -43,28 +49,7 @@ def _layout(ak: Any, node: Node) -> Any:
         kind, letter = ("string", "char") if node.format == "U" else ("bytestring", "byte")
         flat = contents.NumpyArray(buffers[2], parameters={"__array__": letter})
         return contents.ListOffsetArray(index.Index64(buffers[1]), flat, parameters={"__array__": kind})
-    return contents.NumpyArray(_numbers(node))
-
-
-def _numbers(node: Node) -> np.ndarray:
-    flat = np.asarray(node.buffers[1])
-    if node.format == "b":
-        return _bools(flat, node.length)
-    if node.format.startswith("w:"):
-        raise type_error("values", f"awkward has no type for dtype {flat.dtype}")
-    if node.format == "tdD":
-        days = flat.astype("M8[D]")
-        if node.null_count:
-            days[~_bools(node.buffers[0], node.length)] = "NaT"
-        return days
-    if node.format[0] == "t":
-        kind, unit = ("M" if node.format[1] == "s" else "m"), _UNITS[node.format[2]]
-        return flat.view(f"{kind}8[{unit}]")
-    return flat
-
-
-def _bools(bits: np.ndarray | None, count: int) -> np.ndarray:
-    return np.unpackbits(np.asarray(bits), bitorder="little", count=count).view(np.bool_)
+    raise type_error("values", f"awkward has no type for dtype {np.asarray(buffers[1]).dtype}")
 
 
 def call_awkward(function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -74,7 +59,7 @@ def call_awkward(function: Callable[..., Any], args: Sequence[Any], keywords: Ma
 
 def _as_array(x: Any) -> Any:
     if hasattr(type(x), "_arrow_node"):
-        return x.to_awkward() if hasattr(x, "to_awkward") else array_of_node(x._arrow_node())
+        return array_of(x)
     if type(x) in (list, tuple):
         return type(x)(map(_as_array, x))
     return {key: _as_array(item) for key, item in x.items()} if type(x) is dict else x

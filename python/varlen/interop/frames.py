@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from varlen import _core
 from varlen.errors import type_error
-from varlen.interop.arrow_nodes import ArrowSource
+from varlen.interop.arrow_nodes import Leaf, Node
+from varlen.interop.arrow_request import all_as_asked, as_asked
+from varlen.interop.awkward_nodes import array_of, call_awkward
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     import awkward
@@ -15,6 +20,72 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__: list[str] = []
+
+
+class ArrowSource:
+    """What shows itself to consumers of Arrow; a class says what its array is.
+
+    Examples
+    --------
+    >>> import awkward as ak
+    >>> ak.sum(vl.Ragged([3, 1, 4], [1, 2]), axis=1).to_list()
+    [3, 5]
+    """
+
+    __slots__ = ()
+
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        raise NotImplementedError
+
+    def _arrow_nodes(self) -> tuple[Node, Iterable[Node]]:
+        """A node of the schema, and those of a stream."""
+        node = self._arrow_node()
+        return node, (node,)
+
+    @eager_only()
+    def __arrow_c_schema__(self) -> object:
+        return _core.arrow_schema(self._arrow_nodes()[0])
+
+    @eager_only()
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        node = as_asked(self._arrow_node(), requested_schema)
+        return _core.arrow_schema(node), _core.arrow_array(node)
+
+    @eager_only()
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _core.arrow_stream(*all_as_asked(*self._arrow_nodes(), requested_schema))
+
+    def __awkward_function__(self, function: Any, arrays: Any, args: Any, keywords: Any) -> Any:
+        return call_awkward(function, args, keywords)
+
+    @eager_only()
+    def to_awkward(self) -> awkward.Array:
+        """Convert to an array of awkward, over the same memory. Containers take it back.
+
+        Returns
+        -------
+        awkward.Array
+            Lists as deep as the levels; a table is records, a field a key. Axes of a row are regular, words
+            and text are strings, rows of a structured dtype are records.
+
+        Raises
+        ------
+        TypeError
+            Awkward has no type for the dtype, or the values lie on another device than the CPU. The error
+            names the key.
+        ValueError
+            The values are a tensor that requires gradients.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_awkward().to_list()
+        [[1.0], [2.0, 3.0]]
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 8], "word": [["to", "be"], []]})
+        >>> J.to_awkward().to_list()
+        [{'id': 7, 'word': ['to', 'be']}, {'id': 8, 'word': []}]
+        """
+        return array_of(self)
 
 
 class FrameMethods(ArrowSource):
@@ -112,30 +183,6 @@ class FrameMethods(ArrowSource):
 
         return polars.DataFrame(self._capsules())
 
-    def to_awkward(self) -> awkward.Array:
-        """Convert to an array of awkward, a field a key, over the same memory.
-
-        Returns
-        -------
-        awkward.Array
-            Records. Lists are as deep as the levels of a key, axes of a row are regular, words are strings.
-
-        Raises
-        ------
-        TypeError
-            Awkward or Arrow has no type for the dtype of a key, which the error names.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 8], "word": [["to", "be"], []]})
-        >>> J.to_awkward().to_list()
-        [{'id': 7, 'word': ['to', 'be']}, {'id': 8, 'word': []}]
-        """
-        from varlen.interop.awkward_nodes import array_of_node
-
-        return array_of_node(self._arrow_node())
-
 
 class ColumnMethods(ArrowSource):
     """Conversions of a container that is one column of sequences."""
@@ -213,26 +260,3 @@ class ColumnMethods(ArrowSource):
         import polars
 
         return polars.Series(self)
-
-    def to_awkward(self) -> awkward.Array:
-        """Convert to an array of awkward, over the same memory.
-
-        Returns
-        -------
-        awkward.Array
-            Lists as deep as the levels; axes of a row are regular.
-
-        Raises
-        ------
-        TypeError
-            Awkward or Arrow has no type for the dtype.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_awkward().to_list()
-        [[1.0], [2.0, 3.0]]
-        """
-        from varlen.interop.awkward_nodes import array_of_node
-
-        return array_of_node(self._arrow_node())

@@ -15,7 +15,7 @@ from varlen._hints import JOINT, hint_names
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, as_path, check_hashable, new_words
 from varlen.errors import contract_error, type_error, value_error
-from varlen.interop.arrow_nodes import Node, joint_node
+from varlen.interop.arrow_nodes import Leaf, Node, joint_node
 from varlen.interop.arrow_parts import is_foreign
 from varlen.interop.frames import FrameMethods
 from varlen.io import columns
@@ -206,8 +206,8 @@ class JointNestedRaggedTensorDict(
         assert self._tensors_fp is not None
         return files.open_joint(self._tensors_fp, self._subset_keys)
 
-    def _arrow_node(self) -> Node:
-        return joint_node(self._view())
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        return joint_node(self._view(), leaf=leaf)
 
     def _file_order(self) -> tuple[str, ...] | None:
         return None if self._tensors_fp is None else files.tensor_names(self._tensors_fp, self._subset_keys)

@@ -19,7 +19,6 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import awkward
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -287,31 +286,6 @@ class Constructors(RaggedBase[ArrayT]):
 
         values, cut = from_nested(nested)
         return cast("Ragged[torch.Tensor]", cls(values, **cut))
-
-    def to_awkward(self) -> awkward.Array:
-        """Convert to an array of awkward, which shares values and offsets; `Ragged(array)` goes back.
-
-        Returns
-        -------
-        awkward.Array
-            Lists as deep as the levels; axes of a row are regular.
-
-        Raises
-        ------
-        TypeError
-            Awkward has no type for the dtype, or the values lie on another device than the CPU.
-        ValueError
-            The values are a tensor that requires gradients.
-
-        Examples
-        --------
-        >>> import awkward
-        >>> vl.Ragged([3, 1, 4], [2, 0, 1]).to_awkward().to_list()
-        [[3, 1], [], [4]]
-        """
-        from varlen.interop.awkward import to_awkward
-
-        return to_awkward(self._values, self._levels)
 
     @eager_only()
     def to_nested(self) -> torch.Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen._hints import PACKED, hint_names
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.arguments import check_step
@@ -571,3 +572,6 @@ def _restore(
     values = from_state(values)
     check_total(len(values), table, inner)
     return cls._make(values, table, inner, kind)
+
+
+hint_names(Packed, PACKED)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 import numpy as np
 
 from varlen import _core
+from varlen._hints import BLOCK, hint_names
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.arguments import check_step, index_array, is_listed, over_limit, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, instance_error, type_error, value_error
-from varlen.interop.arrow_nodes import Node, array_node
+from varlen.interop.arrow_nodes import Leaf, Node
 from varlen.interop.frames import ColumnMethods
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import container
@@ -378,9 +379,8 @@ class Padded(NoArray, TensorMethods, ColumnMethods, Generic[ArrayT]):
         values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
         return self._kind._make(values, (level,))
 
-    def _arrow_node(self) -> Node:
-        rows = self.to_ragged()
-        return array_node(rows.values, rows.levels)
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        return self.to_ragged()._arrow_node(leaf)
 
     def to_list(self) -> list[ArrayT]:
         """Convert to a list of sequences, in the original order; as `ops.padded2list`.
@@ -582,3 +582,6 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
 def _restore(cls: type[Padded[Any]], kind: type[Ragged[Any]], data: Any, *fields: Any) -> Padded[Any]:
     data = from_state(data)
     return cls._make(data, *_core.check_padded(tuple(data.shape), *fields))._cast(kind)
+
+
+hint_names(Padded, BLOCK)

@@ -19,7 +19,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.errors import type_error, value_error
 from varlen.interop import neighbours
-from varlen.interop.arrow_nodes import Node, array_node
+from varlen.interop.arrow_nodes import Leaf, Node, array_node
 from varlen.interop.arrow_parts import is_foreign, sequences_from
 from varlen.interop.frames import ColumnMethods
 from varlen.levels import Levels, check_levels, levels_from, same_levels
@@ -685,8 +685,8 @@ class Ragged(
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return arithmetic.as_rectangle(self, dtype, copy)
 
-    def _arrow_node(self) -> Node:
-        return array_node(self._values, self._levels)
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        return array_node(self._values, self._levels, leaf=leaf)
 
     def describe(self) -> Summary:
         """Summarize the lengths of each level and the values.

@@ -64,6 +64,10 @@ def arrays(r: vl.Ragged[Array]) -> None:
     assert_type(r.pack(), vl.Packed[Array])
     assert_type(r.pack().values, Array)
     assert_type(r.pack().to_ragged(), vl.Ragged[Array])
+    for x in (r, r.to_padded(), r.pack()):
+        assert_type(x.tolist(), list[Any])
+    assert_type(r.to_padded().numpy(), vl.Padded[Array])
+    assert_type(r.to_numpy(), Array)
 
 
 def keys(r: vl.Ragged[Array]) -> None:

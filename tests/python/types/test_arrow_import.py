@@ -478,8 +478,6 @@ class TestAwkward:
         assert str(array.type) == "2 * var * var * float64"
         assert address(array.layout.content.content.data) == address(r.values)
         assert vl.Ragged(array).equals(r)
-        with pytest.raises(TypeError, match="awkward has no type for dtype <U1"):
-            vl.Ragged(np.array(["a"]), [1]).to_awkward()
 
     def test_parts_and_picks(self):
         array = self.ak.Array([[1, 2], [], [3], [4, 5]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
 from varlen.errors import error_of
-from varlen.interop.arrow_nodes import Node, struct_node
+from varlen.interop.arrow_nodes import Leaf, Node, struct_node
 from varlen.interop.frames import FrameMethods
 from varlen.levels import describe_difference
 from varlen.types.device_methods import DeviceMethods
@@ -102,8 +103,8 @@ class DataDict(DeviceMethods, FrameMethods, Mapping[str, Data[Any]]):
     def _from_saved(cls, data: dict[str, Data[Any]]) -> DataDict:
         return cls(data)
 
-    def _arrow_node(self) -> Node:
-        return struct_node([(key, data._arrow_node()) for key, data in self._data.items()])
+    def _arrow_node(self, leaf: Leaf | None = None) -> Node:
+        return struct_node({key: partial(data._arrow_node, leaf) for key, data in self._data.items()})
 
     # What it is.
 
