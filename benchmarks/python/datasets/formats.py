@@ -14,7 +14,17 @@ import numpy as np
 
 from ...harness import Case, row
 from . import mimic
-from .mimic_peers import FLAT, PADDED, RAGGED, One, by_numba, by_numba_ragged, fresh, mapped
+from .mimic_peers import (
+    FLAT,
+    PADDED,
+    RAGGED,
+    One,
+    RaggedBuffers,
+    by_numba,
+    by_numba_ragged,
+    fresh,
+    mapped,
+)
 
 NAMES = ("dim1/offsets", "dim_1", "dim2/offsets", "dim_2_1", "dim_2_2")
 KEYS = ("dim_1", "dim_2_1", "dim_2_2")
@@ -213,6 +223,7 @@ def _fresh_ragged(size: tuple[int, int, int]) -> Sample:
 def _ragged(case: Case, data: mimic.Batches, path: Path, batches: list[np.ndarray]) -> None:
     """Contenders for ragged batches; the last one is compared."""
     case.reference = mimic.ragged(data, batches[-1])
+    case.yardstick("memcpy", RaggedBuffers(case, data, batches).copy)
 
     def show(result: dict[str, Any]) -> dict[str, Any]:
         return {key: np.asarray(result[key]) for key in RAGGED}

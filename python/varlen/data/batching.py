@@ -151,18 +151,16 @@ class Batching(Rows):
         if type(epoch) is not int or not 0 <= epoch < 2**63:
             epoch = as_int(epoch, "epoch")
         is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
-        rows_given = rows if is_checked else self.row_numbers(rows)
+        rows_given = rows if is_checked and self._index is None else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
         source, numbers, counters = self._source, rows_given, None
         bins = rows.bins if isinstance(rows, PackedRows) else None
         if self._index is not None:
-            counters = self.row_numbers(rows_given)
-            numbers = self._index[counters]
+            counters, numbers = rows_given, self._index[rows_given]
         self._check_files()
         base = self if self._base is None else self._base
         is_planned = source.mmap or source.decodes
-        if is_planned and base._opens_together:
-            plan = base._plan(options)
+        if is_planned and (plan := base._plan(options)) is not None:
             source.touch(numbers, plan.keys)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
@@ -175,11 +173,6 @@ class Batching(Rows):
                 self, options, counters, numbers, start, end, seed, epoch, out, edge_rows, bins
             )
         return self._run_shards(options, numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
-
-    @property
-    def _opens_together(self) -> bool:
-        """Whether one plan has all shards."""
-        return len(self._source.counts) <= _OPEN_TOGETHER and self._source.opens_together
 
     def _join_of(self, options: BatchOptions) -> tuple[JoinPlan, list[Batching]] | None:
         """The plan of batches that are put together of those of several sources, and these."""
@@ -221,9 +214,8 @@ class Batching(Rows):
         counters: Ints,
     ) -> Any:  # fmt: skip
         """The batch of rows of the source, which is mapped, and whose files were looked at."""
-        if not self._opens_together:
+        if (plan := self._plan(options)) is None:
             return self._run_shards(options, rows, start, end, seed, epoch, out, counters)
-        plan = self._plan(options)
         self._source.touch(rows, plan.keys)
         return plan.run(rows, start, end, seed, epoch, out, counters)
 
@@ -251,10 +243,11 @@ class Batching(Rows):
             now = time.monotonic()
             base._look_again = now + max(_LOOK_AGAIN, 100 * (now - begin))
 
-    def _plan(self, options: BatchOptions) -> BatchPlan:
-        plan = self._plans.get(options)
-        if plan is None:
-            plan = self._plan_of(options, range(len(self._source.counts)))
+    def _plan(self, options: BatchOptions) -> BatchPlan | None:
+        """The plan of all shards; None where they are not opened together."""
+        plan, count = self._plans.get(options), len(self._source.counts)
+        if plan is None and count <= _OPEN_TOGETHER and self._source.opens_together:
+            plan = self._plan_of(options, range(count))
             while len(self._plans) > 7:
                 self._plans.pop(next(iter(self._plans)), None)
             self._plans[options] = plan

@@ -117,7 +117,7 @@ class BatchPlan:
             for which, value in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
         ]
         prefix, suffix = edges
-        self.edge_counts = [None if edge is None else len(edge) for edge in edges]
+        self._edge_counts = [None if edge is None else len(edge) for edge in edges]
         self.batcher = _core.Batcher(
             list(joints),
             list(labels),
@@ -141,8 +141,8 @@ class BatchPlan:
         """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all
         share.
         """
-        prefix, suffix = ((rows if n is not None and n > 1 else None) for n in self.edge_counts)
-        for name, n in zip(("prefix", "suffix"), self.edge_counts, strict=True):
+        prefix, suffix = ((rows if n is not None and n > 1 else None) for n in self._edge_counts)
+        for name, n in zip(("prefix", "suffix"), self._edge_counts, strict=True):
             if n is not None and n not in (1, count):
                 raise value_error(name, f"has {n} records; one for all, or one for each of {count} rows")
         return prefix, suffix
@@ -166,8 +166,9 @@ class BatchPlan:
         bins: where each bin of a packed batch begins among the rows.
         """
         numbers = rows if counters is None else counters
-        prefix_rows, suffix_rows = (None, None) if edge_rows is None else self._edge_records(*edge_rows)
-        options = self.options
+        options, prefix_rows, suffix_rows = self.options, None, None
+        if edge_rows is not None and options.has_edges:
+            prefix_rows, suffix_rows = self._edge_records(*edge_rows)
         if options.bin_size is not None and out is not None and not hasattr(out, "grow"):
             raise value_error("out", "a packed batch cannot be written into given arrays; leave it out")
         number = 0

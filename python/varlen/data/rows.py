@@ -361,6 +361,8 @@ class Rows:
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
         numbers = _core.row_of_ints(rows) if isinstance(rows, list) else None
+        if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype == np.int64:
+            numbers = rows.copy()
         if numbers is not None and _core.in_range(numbers, n):
             return numbers
         array = as_array(refuse_mask(rows, "rows"), "rows")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from reprlib import repr as short
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,20 +57,28 @@ def torch_name(column: ColumnLike) -> str | None:
     return None if tag is None else stand_in_name(tag)
 
 
+@functools.cache
+def _memory() -> ModuleType:
+    """What makes tensors of arrays; found once, because a statement that imports takes 0.7 us."""
+    from varlen.backends.torch import memory
+
+    return memory
+
+
 def to_tensors(batch: Mapping[str, object], names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The arrays of a batch as tensors that share their memory; times as int64."""
-    from varlen.backends.torch.memory import as_tensors, tensor_of
-
-    if not names and (plain := as_tensors(batch)) is not None:
-        return plain
-    tensors: dict[str, Any] = dict(batch)
+    memory = _memory()
+    tensors: dict[str, Any] | None = None if names else memory.as_tensors(batch)
+    if tensors is not None:
+        return tensors
+    tensors = dict(batch)
     for name, value in batch.items():
         if not isinstance(value, np.ndarray):
             continue
         torch_dtype = names.get(name) if names else None
         if torch_dtype is None:
             try:
-                tensors[name] = tensor_of(value)
+                tensors[name] = memory.tensor_of(value)
                 continue
             except TypeError:  # torch has no such dtype
                 pass
@@ -78,17 +88,15 @@ def to_tensors(batch: Mapping[str, object], names: Mapping[str, str] | None = No
 
 def _by_bits(name: str, array: Array, torch_dtype: str | None) -> Any:
     """A tensor of times, or of numbers whose dtype NumPy does not know, by what their bits mean."""
-    from varlen.backends.torch.memory import tensor_of
-
     if array.dtype.kind in "mM":
-        return tensor_of(array.view(np.int64))
+        return _memory().tensor_of(array.view(np.int64))
     if array.dtype.kind == "V" or torch_dtype is not None:
         import torch
 
         name = torch_dtype or small_floats.name_of(array.dtype) or array.dtype.name
         dtype = getattr(torch, name, None)
         if isinstance(dtype, torch.dtype):
-            return tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
+            return _memory().tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
     raise type_error("framework", f"torch has no dtype for {array.dtype}, that of {name!r}")
 
 
@@ -96,9 +104,7 @@ def memory_of_buffer(buffer: Any, dtype: np.dtype | None) -> Any:
     """A tensor that is given for the output as an array of the dtype that the batch has there."""
     if not is_tensor(buffer):
         return buffer
-    from varlen.backends.torch.memory import as_numpy
-
-    array = as_numpy(buffer)
+    array = _memory().as_numpy(buffer)
     if dtype is not None and dtype.kind in "mMV" and array.dtype == np.dtype(f"i{dtype.itemsize}"):
         return array.view(dtype)
     return array
@@ -109,9 +115,8 @@ def writing(buffers: Mapping[str, Any]) -> AbstractContextManager[None]:
     tensors = list(filter(is_tensor, buffers.values()))
     if not tensors:
         return nullcontext()
-    from varlen.backends.torch.memory import writing as writing_tensors
-
-    return writing_tensors(*tensors)
+    manager: AbstractContextManager[None] = _memory().writing(*tensors)
+    return manager
 
 
 class TensorLeaf:
@@ -141,8 +146,6 @@ class TensorLeaf:
     def _array(self, item: Any, i: int) -> Any:
         import torch
 
-        from varlen.backends.torch.memory import as_numpy
-
         if isinstance(item, list) and (self._bits_of is None or any(map(is_tensor, _leaves(item)))):
             return [self._array(inner, i) for inner in item]
         if not is_tensor(item):
@@ -166,16 +169,14 @@ class TensorLeaf:
                 raise overflow_error(
                     f"arrays[{i}]", f"{value} does not fit {self._bits_of}", "give a dtype", number=value
                 )
-            return as_numpy(bits)
-        return as_numpy(item if _numpy_has(item.dtype) else item.float())
+            return _memory().as_numpy(bits)
+        return _memory().as_numpy(item if _numpy_has(item.dtype) else item.float())
 
     def fill(self, fill: Any) -> Any:
         """The value of padding, in the dtype of the arrays."""
         if self._bits_of is None:
             return fill
-        from varlen.backends.torch.memory import fill_row
-
-        return fill_row(fill, self._bits_of, np.shape(fill))
+        return _memory().fill_row(fill, self._bits_of, np.shape(fill))
 
     def to_tensors(self, leaf: Mapping[str, object]) -> dict[str, Any]:
         """The result of the core, as tensors."""

@@ -44,6 +44,13 @@ Status walk(const Nest& nest, int d, Range range, Range& children, std::int64_t&
   return {Code::decreasing, i, level.end(i)};
 }
 
+/// The last source that begins at or before a row. Without a branch, because rows come in any order.
+std::int64_t source_of(const std::int64_t* starts, std::int64_t count, std::int64_t row) noexcept {
+  const std::int64_t* first = starts;
+  for (; count > 1; count -= count / 2) first += first[count / 2] <= row ? count / 2 : 0;
+  return first - starts;
+}
+
 }  // namespace
 
 Status batch_records(const Source* sources, std::int64_t source_count, const std::int64_t* starts,
@@ -56,7 +63,7 @@ Status batch_records(const Source* sources, std::int64_t source_count, const std
     const std::int64_t row = number < 0 ? number + total : number;
     if (row < 0 || row >= total) return {Code::index_out_of_range, k, number};
     if (row < starts[s] || row >= starts[s + 1]) {
-      s = std::upper_bound(starts, starts + source_count + 1, row) - starts - 1;
+      s = source_of(starts, source_count, row);
     }
     const std::int64_t record = sources[s].records.begin + row - starts[s];
     if (index != nullptr) index[k * stride] = static_cast<std::int32_t>(s);
