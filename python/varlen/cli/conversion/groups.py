@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from varlen._core import Level
 from varlen.errors import row_error, value_error
 
-__all__ = ["codes_of", "group_keys", "group_rows"]
+__all__ = ["codes_of", "concat_rows", "group_keys", "group_rows", "without_dictionaries"]
 
 
 def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArray[np.bool_]:
@@ -60,6 +60,21 @@ def codes_of(column: pa.ChunkedArray) -> np.ndarray:
     return codes
 
 
+def concat_rows(tables: Sequence[pa.Table]) -> pa.Table:
+    """The rows of all tables; words of a dictionary in some of them become plain ones."""
+    if any(table.schema != tables[0].schema for table in tables):
+        tables = [without_dictionaries(table) for table in tables]
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """The same rows, with plain words."""
+    for i, kind in enumerate(table.schema.types):
+        if pa.types.is_dictionary(kind):
+            table = table.set_column(i, table.column_names[i], table.column(i).cast(kind.value_type))
+    return table
+
+
 def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[pa.Table, list[Level]]]:
     """Whole outer groups of consecutive rows, with a level for each name. At most one group is held back."""
     all_keys: set[Any] = set()
@@ -95,11 +110,7 @@ def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tup
         if table.num_rows == 0:  # of an input without rows
             yield table, [Level.from_lengths(np.zeros(0, np.int64)) for _ in names]
             continue
-        pending = (
-            table
-            if open_group is None
-            else pa.concat_tables([open_group, table], promote_options="permissive")
-        )
+        pending = table if open_group is None else concat_rows([open_group, table])
         last = int(np.flatnonzero(_changes(pending, names[:1], rows_done))[-1])
         open_group = pending.slice(last)
         if last:

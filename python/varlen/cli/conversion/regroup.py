@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varlen.cli.conversion.groups import codes_of, group_keys
+from varlen.cli.conversion.groups import codes_of, concat_rows, group_keys, without_dictionaries
 
 __all__ = ["GatheredRows"]
 
@@ -63,7 +63,9 @@ class GatheredRows:
         self._parts: list[pa.Table | _Spool] = []
         if not spool.rows:
             if parts:
-                self._parts = [_one_table([_with_ranks(table, rank[own]) for table, own in parts])]
+                self._parts = [
+                    concat_rows([_with_ranks(table, rank[own]) for table, own in parts]).combine_chunks()
+                ]
             return
         for part, part_numbers in parts:
             spool.append(_with_ranks(part, part_numbers))
@@ -96,7 +98,7 @@ class GatheredRows:
 
     def __iter__(self) -> Iterator[pa.Table]:
         for part in self._parts:
-            table = part if isinstance(part, pa.Table) else _one_table(list(part.read()))
+            table = part if isinstance(part, pa.Table) else concat_rows(list(part.read())).combine_chunks()
             ranks = table.column(_RANK).to_numpy()
             yield table.drop_columns([_RANK]).take(pa.array(_order(table, self._names, ranks)))
 
@@ -143,10 +145,6 @@ def _with_ranks(table: pa.Table, ranks: npt.NDArray[np.int64]) -> pa.Table:
     return table.append_column(_RANK, pa.array(ranks))
 
 
-def _one_table(tables: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-
-
 class _Spool:
     """Tables in Arrow files, one file per schema."""
 
@@ -157,7 +155,7 @@ class _Spool:
         self.rows = 0
 
     def append(self, table: pa.Table) -> None:
-        table = _without_dictionaries(table)
+        table = without_dictionaries(table)
         if not self._writers or self._writers[-1][0] != table.schema:
             self.close()
             path = self._folder / f"{self._name}-{len(self._writers)}.arrows"
@@ -179,10 +177,3 @@ class _Spool:
     def remove(self) -> None:
         for _, path, _ in self._writers:
             path.unlink()
-
-
-def _without_dictionaries(table: pa.Table) -> pa.Table:
-    for i, kind in enumerate(table.schema.types):
-        if pa.types.is_dictionary(kind):
-            table = table.set_column(i, table.column_names[i], table.column(i).cast(kind.value_type))
-    return table
