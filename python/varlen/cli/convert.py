@@ -94,10 +94,10 @@ fails, and OUT stays as it was.
 --workers N converts files in N processes, and --engine on Dask or Ray: OUT is a folder with a
 shard for each file, or with --rows-per-shard the folder that one process writes. It is the same
 on every engine. Files that share a group are one shard, which one process makes; so are all
-files if --sort-by orders the records. Without --schema one process reads all files first, for
+files if --sort-by orders the records. Without --schema the processes read all files first, for
 their types and words; with it, no file is read twice for others. A run that was stopped goes on
 where it was; files that are converted already are not read again. Folders of MEDS and of .nrt
-files take --workers and --engine, too.
+files take --workers and --engine, too, and so does --infer-schema.
 
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value; tokenization/schemas/SHARD.parquet with static codes
@@ -231,7 +231,7 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
         raise Misuse("--static joins by the first --group-by, or by --row-ids: give one of them")
     if arguments.unknown is not None and not arguments.vocabulary:
         raise Misuse("--unknown goes with --vocabulary: without it all words are learned")
-    is_folder = arguments.append or _is_parallel(arguments) or arguments.rows_per_shard is not None
+    is_folder = arguments.append or _makes_parts(arguments) or arguments.rows_per_shard is not None
     if not is_folder and arguments.target.is_dir():
         advice = "give a file, or --rows-per-shard N; `varlen append` adds to a folder of shards"
         raise Misuse(f"{arguments.target}: is a folder; {advice}")
@@ -249,6 +249,11 @@ def _is_parallel(arguments: argparse.Namespace) -> bool:
     return (arguments.workers or 1) > 1 or arguments.engine is not None
 
 
+def _makes_parts(arguments: argparse.Namespace) -> bool:
+    """Whether OUT becomes a folder of a shard for each part."""
+    return _is_parallel(arguments) and arguments.infer_schema is None
+
+
 def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
     target = arguments.target
     if target.exists() and not (target.is_file() or target.is_dir()):
@@ -257,7 +262,7 @@ def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
         if target.exists() and path.exists() and target.samefile(path):
             raise Misuse(f"{target}: IN and OUT are the same file")
     check_parent(target, target)
-    if arguments.append or (_is_parallel(arguments) and not (arguments.force or arguments.rows_per_shard)):
+    if arguments.append or (_makes_parts(arguments) and not (arguments.force or arguments.rows_per_shard)):
         return
     if target.exists() and not arguments.force:
         advice = "; `varlen append` adds to it" if target.is_dir() else ""
@@ -416,11 +421,11 @@ def run(arguments: argparse.Namespace) -> int:
     import time
 
     from varlen import io
-    from varlen.cli.conversion.intent import infer_schema, schema_of
-    from varlen.cli.conversion.plan import cast, learn_dtypes
+    from varlen.cli.conversion.intent import schema_of
+    from varlen.cli.conversion.learning import learn_dtypes
+    from varlen.cli.conversion.plan import cast
     from varlen.cli.conversion.wrong import naming_file
     from varlen.cli.info import as_bytes
-    from varlen.errors import file_error
 
     start = time.perf_counter()
     is_inferring = arguments.infer_schema is not None
@@ -430,12 +435,9 @@ def run(arguments: argparse.Namespace) -> int:
             return _run_parallel(arguments, plan, static)
         static.open(plan)
         if plan.lines or arguments.narrow or is_inferring or arguments.nulls == "nan" or plan.needs_pass():
-            learn_dtypes(plan, narrow=arguments.narrow)
-        if is_inferring:
-            if not plan.whole_account().rows.source.values:
-                raise file_error(inputs[0].path, "has no rows, so the types of its columns are unknown")
-            infer_schema(plan).write(arguments.infer_schema)
-            return 0
+            count = learn_dtypes(plan, narrow=arguments.narrow)
+            if is_inferring:
+                return _write_schema(arguments, plan, count)
         words, account = plan.words, io.Account()
         user_types = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
         dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in user_types}
@@ -476,6 +478,16 @@ def run(arguments: argparse.Namespace) -> int:
             )
             for line in (*account.summary(), *_remarks(plan)):
                 print(f"  {line}")
+    return 0
+
+
+def _write_schema(arguments: argparse.Namespace, plan: ConversionPlan, rows: int) -> int:
+    from varlen.cli.conversion.intent import infer_schema
+    from varlen.errors import file_error
+
+    if not rows:
+        raise file_error(plan.inputs[0].path, "has no rows, so the types of its columns are unknown")
+    infer_schema(plan).write(arguments.infer_schema)
     return 0
 
 
@@ -566,18 +578,19 @@ def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: S
     import numpy as np
 
     from varlen import io
-    from varlen.cli.conversion.files import convert_files
-    from varlen.cli.conversion.plan import cast, learn_dtypes
+    from varlen.cli.conversion.files import convert_files, learn_files
+    from varlen.cli.conversion.plan import cast
+    from varlen.io.building.engines import engine_of
 
-    if arguments.infer_schema is not None:
-        raise Misuse("--infer-schema: one process reads all files for it; leave --workers and --engine out")
-    if plan.schema is None or arguments.narrow:
-        static.open(plan)
-        learn_dtypes(plan, narrow=arguments.narrow)
     target = arguments.target.resolve()
     is_aside = arguments.rows_per_shard is not None or (arguments.force and target.exists())
     folder = target.with_name(f".{target.name}.parts") if is_aside else target
-    convert_files(arguments, plan, static, folder)
+    with engine_of(arguments.engine, [], arguments.workers or 1) as run:
+        if plan.schema is None or arguments.narrow:
+            rows = learn_files(run, plan, static, narrow=arguments.narrow)
+            if arguments.infer_schema is not None:
+                return _write_schema(arguments, plan, rows)
+        convert_files(run, arguments, plan, static, folder)
     if arguments.rows_per_shard is not None:
         parts, account = io.open_shards(folder), io.Account()
         words = {name: field.vocabulary for name, field in parts.fields.items() if field.vocabulary}
@@ -588,7 +601,7 @@ def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: S
                 joint = io.open_file(path).joint()
                 for begin in range(0, max(len(joint), 1), _ROWS_AT_ONCE):
                     writer.append(cast(joint.slice(begin, min(begin + _ROWS_AT_ONCE, len(joint))), dtypes))
-            account += parts.account
+            account += parts.account.successor()
         shutil.rmtree(folder)
     elif is_aside:
         replace_folder(folder, target)

@@ -96,14 +96,6 @@ def test_files_without_records_and_chosen_columns(inputs, tmp_path, capsys):
     assert ds.fields["code"].vocabulary == ("[PAD]", "w0", "w1", "w2", "w3")
 
 
-def test_what_one_process_does_alone_is_refused(inputs, tmp_path, capsys):
-    code, _, err = run(capsys, "convert", "--infer-schema", tmp_path / "t.toml", *inputs, "--workers", "2")
-    assert (code, "leave --workers and --engine out" in err) == (2, True)
-    assert run(capsys, "convert", *inputs, tmp_path / "v", "--workers", "0")[0] == 2
-    assert not (tmp_path / "v").exists()
-    assert not (tmp_path / "t.toml").exists()
-
-
 @pytest.fixture
 def near(monkeypatch):
     """An engine of the same process, whose tasks are pickled as those of others are."""
@@ -117,8 +109,9 @@ def near(monkeypatch):
 
         yield run_near
 
-    names = ["varlen.cli.conversion.files", "varlen.cli.conversion.meds_folder", "varlen.io.rewrite"]
-    for name in names if importlib.util.find_spec("pyarrow") else names[::2]:
+    monkeypatch.setattr(engines, "engine_of", engine_of)
+    names = ["varlen.cli.conversion.meds_folder", "varlen.io.rewrite"]
+    for name in names if importlib.util.find_spec("pyarrow") else names[1:]:
         monkeypatch.setattr(importlib.import_module(name), "engine_of", engine_of)
 
 
@@ -208,6 +201,146 @@ def test_options_of_all_files_give_the_bytes_of_one_process(tmp_path, capsys, ne
     assert without_counts(each.account.as_dict()) == without_counts(one.account.as_dict())
     assert each.source.schema.to_toml() == one.source.schema.to_toml()
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"one", "many", "each"}
+
+
+@pytest.fixture
+def parts_tell(monkeypatch):
+    """Whether the parts of each inference told all, so that no process read them again."""
+    from varlen.cli.conversion import files
+
+    told, learn = [], files._learn_parts
+
+    def learn_parts(*arguments):
+        told.append(learn(*arguments))
+        return told[-1]
+
+    monkeypatch.setattr(files, "_learn_parts", learn_parts)
+    return told
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 0, 2, 4, 1]])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("flags", [[], ["--types", "n=f4,time=str"], [*GROUPS, "--regroup"]])
+def test_a_schema_is_inferred_of_parts(tmp_path, capsys, near, parts_tell, kind, order, flags):
+    if kind != "jsonl" or flags:
+        pytest.importorskip("pyarrow")
+    paths = [write_events(tmp_path, kind)[i] for i in order]
+    texts = []
+    for name, how in (("one", []), ("many", ["--workers", "2"])):
+        assert run(capsys, "convert", "--infer-schema", tmp_path / name, *paths, *flags, *how) == (0, "", "")
+        texts.append((tmp_path / name).read_text())
+    assert texts[0] == texts[1]
+    assert parts_tell == [9]
+    code, _, err = run(capsys, "convert", "--infer-schema", tmp_path / "one", *paths, "--workers", "2")
+    assert (code, "--force replaces it" in err) == (1, True)
+
+
+RECORD = {"a": 1, "w": "x", "l": [1]}
+#: Files by their records, and words of the error that both ways give, if they do.
+LATER = {
+    "wider": ([{"a": 1}], [{"a": 0.5}], [{"a": 2**40}], ""),
+    "unsigned": ([{"a": 1}], [{"a": 2**63 + 5}], [{"a": 7}], ""),
+    "deeper, after none": ([RECORD | {"l": []}], [RECORD | {"l": [[2]]}], [RECORD | {"l": []}], ""),
+    "words, after none": ([RECORD | {"l": []}], [RECORD | {"l": ["u"]}], [RECORD | {"l": []}], ""),
+    "no records": ([], [RECORD], [], ""),
+    "no integers of floats": ([{"a": 2**53 + 1}], [{"a": 0.5}], [{"a": 1}], "9007199254740993 is beyond"),
+    "no integers of one dtype": (
+        [{"a": -1}],
+        [{"a": 1}],
+        [{"a": 2**63 + 5}],
+        "9223372036854775813 is beyond",
+    ),
+    "true beside numbers": ([{"a": 1}], [{"a": 2}], [{"a": 3}, {"a": True}], "in2.jsonl, line 2: 'a': true"),
+    "numbers beside true": ([{"a": True}], [{"a": False}], [{"a": 3}], "in2.jsonl, line 1: 'a': 3 beside"),
+    "words beside numbers": ([{"a": 1}], [{"a": 2}], [{"a": "x"}], "in0.jsonl, line 1: 'a'"),
+    "numbers beside words": ([{"a": "x"}], [{"a": "y"}], [{"a": "z"}, {"a": 2}], "in2.jsonl, line 2: 'a'"),
+    "a key too many": (
+        [{"a": 1}],
+        [{"a": 2}],
+        [{"a": 3}, {"a": 4, "b": 1}],
+        "in2.jsonl, line 1: no value for 'b'",
+    ),
+    "a wrong line": ([{"a": 1}], [{"a": 2}], [{"a": 3}, [4]], "in2.jsonl, line 2: expected an object"),
+    "wrong lines of two files": ([{"a": 1}], [[1]], [[4]], "2 wrong rows"),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_comes_late_is_widened_or_refused_as_by_one_process(tmp_path, capsys, near, name):
+    *files, fault = LATER[name]
+    paths = [write_lines(tmp_path / f"in{i}.jsonl", records) for i, records in enumerate(files)]
+    results = []
+    for how in ([], ["--workers", "2"]):
+        code, _, err = run(capsys, "convert", "--infer-schema", tmp_path / "s.toml", *paths, *how, "--force")
+        results.append((code, err, None if code else (tmp_path / "s.toml").read_text()))
+        (tmp_path / "s.toml").unlink(missing_ok=True)
+        cut = ["--rows-per-shard", "2", "--quiet"]
+        code, _, err = run(capsys, "convert", *paths, tmp_path / f"v{len(how)}", *cut, *how)
+        results.append((code, err, None if code else contents(tmp_path / f"v{len(how)}")))
+    assert results[:2] == results[2:]
+    code, err, _ = results[1]
+    assert (code != 0, fault in err) == (bool(fault), True), err
+
+
+def test_texts_of_later_files_decide_kinds(tmp_path, capsys, near, parts_tell):
+    pytest.importorskip("pyarrow")
+    texts = [
+        ["1,1,2020-01-01,x", "2,2,2020-01-02,y"],
+        ["3,0.5,2020-01-03T10:00:00,x"],
+        ["4,1,2020-01-01,0389"],
+    ]
+    paths = []
+    for i, lines in enumerate(texts):
+        paths.append(tmp_path / f"in{i}.csv")
+        paths[-1].write_text("\n".join(["id,n,t,w", *lines, ""]))
+    for name, how in (("one", []), ("many", ["--workers", "2"])):
+        assert run(capsys, "convert", "--infer-schema", tmp_path / name, *paths, *how) == (0, "", "")
+    assert (tmp_path / "many").read_text() == (tmp_path / "one").read_text()
+    assert parts_tell == [4]
+    for last, fault in (
+        ("5,2,2020-01-04T10:00:00Z,x", "in3.csv, line 2) has a zone"),
+        ("5,2", "in3.csv, line 2: 2 fields"),
+    ):
+        (tmp_path / "in3.csv").write_text(f"id,n,t,w\n{last}\n")
+        errors = [
+            run(capsys, "convert", *paths, tmp_path / "in3.csv", tmp_path / f"v{i}", *how)[2]
+            for i, how in enumerate((["--rows-per-shard", "9"], ["--workers", "2"]))
+        ]
+        assert fault in errors[0]
+        assert errors[1] == errors[0]
+
+
+def test_nulls_in_lists_take_the_kind_of_other_files(tmp_path, capsys, near):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = [
+        pa.array([["a"], []]),
+        pa.array([[None], []], pa.list_(pa.null())),
+        pa.array([[]], pa.list_(pa.null())),
+    ]
+    for i, column in enumerate(columns):
+        words = pa.array(["u", "v"][: len(column)])
+        table = pa.table(
+            {"w": words.dictionary_encode() if i else words, "y": column, "g": [7] * len(column)}
+        )
+        pq.write_table(table, tmp_path / f"{i}.parquet")
+    paths = [tmp_path / f"{i}.parquet" for i in range(3)]
+    for name, how in (("one", ["--rows-per-shard", "9"]), ("many", ["--workers", "2"])):
+        for grouping in ([], ["--group-by", "g"], ["--group-by", "g", "--regroup"]):
+            flags = ["--null-word", "NA", "--quiet", "--force", *grouping]
+            assert run(capsys, "convert", *paths, tmp_path / name, *flags, *how) == (0, "", "")
+            rows = vl.open(tmp_path / name)[:].to_list()
+            lists = [["a"], [], ["NA"], [], []]
+            assert rows["y"] == ([lists] if grouping else lists)
+
+
+@pytest.mark.parametrize("cut", [[], ["--rows-per-shard", "2"]])
+def test_nulls_balance_in_the_account(tmp_path, capsys, near, cut):
+    records = [[{"x": None, "l": [1]}, {"x": 2.5, "l": []}], [{"x": 1, "l": [None, 3]}]]
+    paths = [write_lines(tmp_path / f"{i}.jsonl", part) for i, part in enumerate(records)]
+    flags = ["--nulls", "nan", "--workers", "2", "--json", *cut]
+    code, out, err = run(capsys, "convert", *paths, tmp_path / "v", *flags)
+    assert code == 0, err
+    assert {name: json.loads(out)["columns"][name]["out"]["nulls"] for name in "xl"} == {"x": 1, "l": 1}
 
 
 def test_groups_that_lie_apart(tmp_path, capsys, near):

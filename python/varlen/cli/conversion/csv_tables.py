@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,9 @@ from varlen.cli.conversion.text_kinds import TextColumn
 from varlen.cli.conversion.typed_texts import LEADING, number_of
 from varlen.cli.conversion.wrong import Findings
 from varlen.errors import as_record, file_error, name_file, twin_error, value_error, with_fields
+
+if TYPE_CHECKING:
+    from varlen.cli.conversion.plan import FileMap
 
 __all__: list[str] = []
 
@@ -48,6 +51,49 @@ def read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]
         yield table
 
 
+class TextScan(NamedTuple):
+    """The texts of a CSV file: of each column, the first that numbers lose something of, and the rows."""
+
+    columns: dict[str, TextColumn]
+    losses: dict[str, tuple[int, str]]
+    rows: int
+
+
+def scan_texts(
+    one: Input,
+    columns: Sequence[str],
+    casts: Mapping[str, pa.DataType],
+    text_names: Sequence[str],
+    schema_keys: Container[str],
+) -> TextScan:
+    """The texts of a file; those of `casts` have to be of their types."""
+    types = pa.types
+    scans = {name: TextColumn() for name in text_names}
+    numbers = [n for n, kind in casts.items() if types.is_floating(kind) or types.is_integer(kind)]
+    losses: dict[str, tuple[int, str]] = {}
+    header = header_of(one)
+    if len(set(header)) < len(header):
+        columns_twice = [name for i, name in enumerate(header) if name in header[:i]]
+        raise twin_error("", columns_twice[0], file=one.path)
+    row = 0
+    try:
+        for batch in _batches(one, {**casts, **dict.fromkeys([*scans, *numbers], pa.string())}, columns):
+            for name, column in scans.items():
+                column.add(batch.column(name), partial(_place, one, row))
+            for name in numbers:
+                texts = batch.column(name)
+                if not _are_numbers(texts, casts[name]):
+                    raise pa.ArrowInvalid(f"{name}: there is a text that no {casts[name]} holds")
+                _note_leading(losses, name, texts, partial(_place, one, row))
+            row += batch.num_rows
+    except pa.ArrowInvalid as wrong:
+        _check_text(one)
+        # Not times: whether they have a zone is not known yet.
+        plain = {name: kind for name, kind in casts.items() if name not in scans}
+        _name_wrong_lines(one, columns, plain, wrong, schema_keys)
+    return TextScan(scans, losses, row)
+
+
 def csv_types(
     inputs: Sequence[Input],
     columns: Sequence[str],
@@ -55,6 +101,7 @@ def csv_types(
     rows: dict[Path, int],
     schema_keys: Container[str] = (),
     ids: Container[str] = (),
+    file_map: FileMap = map,
 ) -> tuple[dict[str, pa.DataType], dict[str, str], dict[str, tuple[int, str]]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
@@ -63,31 +110,16 @@ def csv_types(
     """
     casts = {name: _type_of(kind) for name, kind in user_types.items() if name in columns}
     scans = {name: TextColumn() for name in columns if name in ids or not _is_plain(casts.get(name))}
-    types = pa.types
-    numbers = [n for n, kind in casts.items() if types.is_floating(kind) or types.is_integer(kind)]
     losses: dict[str, tuple[int, str]] = {}
-    for one in inputs:
-        header = header_of(one)
-        if len(set(header)) < len(header):
-            columns_twice = [name for i, name in enumerate(header) if name in header[:i]]
-            raise twin_error("", columns_twice[0], file=one.path)
-        row = 0
-        try:
-            for batch in _batches(one, {**casts, **dict.fromkeys([*scans, *numbers], pa.string())}, columns):
-                for name, column in scans.items():
-                    column.add(batch.column(name), partial(_place, one, row))
-                for name in numbers:
-                    texts = batch.column(name)
-                    if not _are_numbers(texts, casts[name]):
-                        raise pa.ArrowInvalid(f"{name}: there is a text that no {casts[name]} holds")
-                    _note_leading(losses, name, texts, partial(_place, one, row))
-                row += batch.num_rows
-            rows[one.path] = row
-        except pa.ArrowInvalid as wrong:
-            _check_text(one)
-            # Not times: whether they have a zone is not known yet.
-            plain = {name: kind for name, kind in casts.items() if name not in scans}
-            _name_wrong_lines(one, columns, plain, wrong, schema_keys)
+    names = list(scans)
+    scan_file = partial(scan_texts, columns=columns, casts=casts, text_names=names, schema_keys=schema_keys)
+    for one, scan in zip(inputs, file_map(scan_file, inputs), strict=True):
+        for name, column in scan.columns.items():
+            scans[name] += column
+        for name, (count, first) in scan.losses.items():
+            total, text = losses.get(name) or (0, first)
+            losses[name] = total + count, text
+        rows[one.path] = scan.rows
     kinds, notes = dict(casts), {}
     for name, column in scans.items():
         try:

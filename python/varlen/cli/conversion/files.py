@@ -1,7 +1,8 @@
 """Conversions of many files on an engine: a shard for each file, and one vocabulary and account for all.
 
-Files that share a group are read together, by one task; the group column of each tells before. Types that no
-schema declares are learned by one process, which reads all files for it.
+Files that share a group are read together, by one task; the group column of each tells before. Types and
+words that no schema declares are learned of each part first. One process learns them of all files where parts
+differ, or a part has an error, which is then that of a conversion without an engine.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -19,13 +20,14 @@ import numpy as np
 from varlen import _core
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.intent import NULL, schema_of
-from varlen.cli.conversion.plan import ConversionPlan, StaticSource, learn_dtypes
+from varlen.cli.conversion.learning import PartLessons, learn_dtypes, learn_part, merge_lessons
+from varlen.cli.conversion.plan import ConversionPlan, StaticSource
 from varlen.cli.conversion.plan import cast as cast_columns
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import naming_file
 from varlen.io import Account, Schema
 from varlen.io.building.drafts import Step
-from varlen.io.building.engines import engine_of, run_tasks
+from varlen.io.building.engines import LostWorkerError, results_of, run_tasks
 from varlen.io.building.plan import build_folder
 from varlen.io.file import File
 
@@ -98,7 +100,7 @@ class FileStep(Step):
         plan.words = Vocabularies(null_word=plan.words.null_word)
         self._static.open(plan)
         key = self._static.key
-        for file in files:
+        for file in (file for file in files if file.names):  # one without any record has no key
             ids, vocabulary = file.joint().values(key), file.fields[key].vocabulary
             if vocabulary is not None:
                 ids = plan.words.encode(key, vocabulary, ids)
@@ -169,8 +171,73 @@ def join_files(files: Sequence[SourceFile], keys: Sequence[set[Any]]) -> list[Pa
     return out
 
 
+class FileCall(NamedTuple):
+    """The arguments of a task that calls a function of a file: its number, and the function."""
+
+    number: int
+    function: Callable[[Input], Any]
+
+
+def call_function(task: FileCall, source: Input) -> Any:
+    """The result of the function."""
+    return task.function(source)
+
+
+class LearnTask(NamedTuple):
+    """The arguments of the task that learns types and words of a part: its number, and the conversion."""
+
+    number: int
+    step: FileStep
+
+
+def learn_lessons(task: LearnTask, partition: Partition) -> PartLessons:
+    """What the part tells."""
+    with task.step.open(partition) as plan:
+        return learn_part(plan)
+
+
+def learn_files(run: Any, plan: ConversionPlan, static: StaticSource, *, narrow: bool) -> int:
+    """Learns the types and words of all files, part by part on an engine, and returns the number of rows."""
+
+    def map_files(function: Callable[[Input], Any], inputs: Sequence[Input]) -> Iterable[Any]:
+        tasks = [(FileCall(i, function), one) for i, one in enumerate(inputs)]
+        results = _try_all(run, call_function, tasks)
+        return map(function, inputs) if results is None else results
+
+    plan.file_map = map_files
+    static.open(plan)
+    rows = _learn_parts(run, plan, static, narrow)
+    return learn_dtypes(plan, narrow=narrow) if rows is None else rows
+
+
+def _learn_parts(run: Any, plan: ConversionPlan, static: StaticSource, narrow: bool) -> int | None:
+    """Learns what the parts tell; None if they do not tell all."""
+    if not plan.lines:
+        _ = plan.tables  # the columns and types of all files, for each part
+    step, files = FileStep(plan, static, b""), [state_of(one) for one in plan.inputs]
+    try:  # events of lines nest after they are learned
+        parts = [(file,) for file in files] if plan.lines else _partitions(run, step, plan, files)
+    except (ValueError, TypeError):
+        return None
+    if len(parts) == 1:
+        return None
+    bar = {"desc": "reading", "unit": " parts", "leave": False, "disable": plan.quiet or None}
+    lessons = _try_all(run, learn_lessons, [(LearnTask(i, step), part) for i, part in enumerate(parts)], bar)
+    return None if lessons is None else merge_lessons(plan, lessons, narrow=narrow)
+
+
+def _try_all(run: Any, task: Any, tasks: Sequence[tuple[Any, Any]], bar: Any = None) -> list[Any] | None:
+    """The results of tasks, or None if one of them fails: one process then raises what it finds first."""
+    try:
+        return results_of(run, task, tasks, bar)
+    except LostWorkerError:
+        raise
+    except Exception:
+        return None
+
+
 def convert_files(
-    arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource, folder: Path
+    run: Any, arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource, folder: Path
 ) -> FileStep:
     """Makes the folder of a shard for each input, or for inputs that share a group, on an engine."""
     files = [state_of(one) for one in plan.inputs]
@@ -182,11 +249,10 @@ def convert_files(
         "compress": arguments.compress and is_last,
     }  # fmt: skip
     has_bar = not arguments.quiet and sys.stderr.isatty()
-    with engine_of(arguments.engine, files, arguments.workers or 1) as run:
-        parts = _partitions(run, step, plan, files)
-        if plan.schema is None:
-            step.schema = _learned_schema(step, plan, parts)
-        build_folder(run, parts, step, str(folder), {"schema": step.schema, **options}, has_bar)
+    parts = _partitions(run, step, plan, files)
+    if plan.schema is None:
+        step.schema = _learned_schema(step, plan, parts)
+    build_folder(run, parts, step, str(folder), {"schema": step.schema, **options}, has_bar)
     return step
 
 

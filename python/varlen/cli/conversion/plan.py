@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.order import sort_inside
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings, naming_file
-from varlen.errors import file_error, no_column_error, type_error, value_error
+from varlen.errors import no_column_error, value_error
 from varlen.io.account import Account
 from varlen.io.declared_nulls import DeclaredNulls
 
@@ -30,77 +30,9 @@ if TYPE_CHECKING:
     from varlen.cli.conversion.tables import TableReader
     from varlen.io import Schema
 
-__all__ = ["ConversionPlan", "StaticSource", "ValueRange", "cast", "learn_dtypes"]
+__all__ = ["ConversionPlan", "FileMap", "StaticSource", "cast"]
 
-_UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
-_SIGNED = (np.int8, np.int16, np.int32, np.int64)
-
-
-@dataclass
-class ValueRange:
-    """The range of a key's values: the dtype that holds all pieces, and the span of the numbers."""
-
-    dtype: np.dtype | None = None
-    low: Any = None
-    high: Any = None
-    most_whole: int = 0  # of the integers, without their signs
-    has_values: bool = False
-
-    def add(self, values: np.ndarray) -> None:
-        """Adds another piece; an empty one counts only if nothing else gives the dtype."""
-        low, high = _span(values)
-        if low is not None:
-            self.low = low if self.low is None else min(self.low, low)
-            self.high = high if self.high is None else max(self.high, high)
-            if values.dtype.kind in "iu":
-                self.most_whole = max(self.most_whole, abs(low), abs(high))
-        if self.dtype is None or (values.size and not self.has_values):
-            self.dtype = values.dtype
-        elif values.size:
-            kinds = {self.dtype.kind, values.dtype.kind}
-            if len(kinds) > 1 and kinds & set("mM"):
-                raise type_error("", f"{self.dtype} and {values.dtype}")
-            self.dtype = self._promote(values.dtype)
-        self.has_values |= values.size > 0
-
-    def _promote(self, other: np.dtype) -> np.dtype:
-        """NumPy's promotion, except that integers stay integers if one dtype holds them."""
-        assert self.dtype is not None
-        dtype = np.promote_types(self.dtype, other)
-        if dtype.kind != "f" or "f" in (self.dtype.kind, other.kind):
-            return dtype
-        if self.low >= 0:
-            return np.dtype(np.uint64)
-        return np.dtype(np.int64) if self.high < 2**63 else dtype
-
-    def check(self, name: str) -> None:
-        """Refuses a float dtype for integers that it cannot hold."""
-        if self.dtype is not None and self.dtype.kind == "f" and self.most_whole > 2**53:
-            raise value_error(
-                name,
-                f"{self.most_whole} is beyond the integers of {self.dtype}, which holds the other values",
-                f"see --types, as in {name}={self.dtype} or {name}=str",
-            )
-
-    def narrowest(self) -> np.dtype | None:
-        """The narrowest dtype that holds every value; floats become float32 if their span allows."""
-        if self.dtype is None or self.low is None or self.dtype.kind not in "iuf":
-            return self.dtype
-        if self.dtype.kind == "f":
-            fits = max(abs(self.low), abs(self.high)) <= np.finfo(np.float32).max
-            return np.dtype(np.float32) if fits and self.dtype.itemsize > 4 else self.dtype
-        for kind in _UNSIGNED if self.low >= 0 else _SIGNED:
-            if np.iinfo(kind).min <= self.low and self.high <= np.iinfo(kind).max:
-                return np.dtype(kind)
-        return self.dtype
-
-
-def _span(values: np.ndarray) -> tuple[Any, Any]:
-    """The least and the greatest finite number; 0 if none is finite, None for other values."""
-    if values.size == 0 or values.dtype.kind not in "iufb":
-        return None, None
-    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    return (finite.min().item(), finite.max().item()) if finite.size else (0, 0)
+FileMap = Callable[[Callable[[Input], Any], Sequence[Input]], Iterable[Any]]
 
 
 @dataclass
@@ -136,6 +68,7 @@ class ConversionPlan:
     account: Account = field(default_factory=Account)
     missing: dict[str, int] = field(default_factory=dict)  # nulls of lines
     gathered_rows: GatheredRows | None = None
+    file_map: FileMap = map  # how a function of each file is called
     is_learned: bool = False
     _lines_of: Input | None = None  # the file of lines that is read
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -148,14 +81,15 @@ class ConversionPlan:
 
     def part(self, inputs: list[Input], columns: list[str] | None = None) -> ConversionPlan:
         """A plan for some of the inputs, which knows what this one has learned; or of some columns alone."""
-        fresh: dict[str, Any] = {"findings": Findings(), "account": Account(), "missing": {}, "quiet": True}
+        fresh: dict[str, Any] = {"findings": Findings(), "account": Account(), "missing": {}}
+        fresh |= {"quiet": True, "file_map": map}
         if columns is not None:
             fresh |= {"columns": columns, "groups": (), "constants": (), "regroup": False, "sort_by": ()}
         out = replace(
             self, inputs=inputs, gathered_rows=None, static_tables=[], _lines_of=None,
             _stack=contextlib.ExitStack(), **fresh,
         )  # fmt: skip
-        if self.is_learned and not self.lines:
+        if "tables" in vars(self):
             out.tables = self.tables.part(inputs, columns)
         return out
 
@@ -190,6 +124,7 @@ class ConversionPlan:
             self.wanted_types,
             self.fixed_shapes,
             ids,
+            self.file_map,
         )
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
@@ -273,6 +208,11 @@ class ConversionPlan:
                     yield sort_inside(joint, inner, self.words) if inner else joint
         self.findings.finish()
 
+    @property
+    def rows_read(self) -> int:
+        """The number of rows of the inputs in the last whole pass."""
+        return (self.account if self.lines else self.tables.account).rows.source.values
+
     def whole_account(self) -> Account:
         """The account of the last whole pass: the input, and everything left out on the way."""
         account = self.account if self.lines else self.tables.account + self.account
@@ -349,58 +289,6 @@ class StaticSource(NamedTuple):
 
         kind = plan.types.get(self.key)
         plan.static_tables = [StaticTable(one, self.key, plan.declared_nulls, kind) for one in self.inputs]
-
-
-def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
-    """Learns in one pass the dtype that holds all pieces of each key, the depths and the vocabularies."""
-    spans, late = _read_spans(plan)
-    if late:
-        spans, _ = _read_spans(plan)
-    if plan.lines and not spans and (rows := plan.account.rows.source.values):
-        raise file_error(plan.inputs[0].path, f"{rows:,} records, but none of them has a value")
-    for name, span in spans.items():
-        if name not in plan.wanted_types:
-            span.check(name)
-        dtype = span.narrowest() if narrow else span.dtype
-        if dtype is not None and name not in plan.fields:
-            plan.dtypes[name] = dtype
-    plan.is_learned = True
-    for name in plan.types:
-        if name not in plan.dtypes:
-            raise value_error("--types", f"no key {name!r}; there are {', '.join(plan.dtypes)}")
-
-
-def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
-    """The range of each key's values, and whether a key came late, or turned out late to hold words.
-
-    If so, earlier nulls were not seen, or seen as numbers.
-    """
-    spans: dict[str, ValueRange] = {}
-    bare: set[str] = set()
-    plan.levels, plan.with_nulls = {}, set()
-    is_new, is_first = False, True
-    for joint in plan.read("reading"):
-        is_new |= not is_first and any(name not in spans for name in joint.names)
-        is_first = False
-        for name in joint.names:
-            plan.levels[name] = joint.dim(name) or 0
-            values = joint.values(name)
-            plan.trailing[name] = values.shape[1:]
-            if (
-                values.dtype.kind in "fmM"
-                and (np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)).any()
-            ):
-                plan.with_nulls.add(name)
-            try:
-                spans.setdefault(name, ValueRange()).add(joint.values(name))
-            except TypeError:
-                kinds = f"{spans[name].dtype} and {joint.values(name).dtype}"
-                raise value_error(
-                    f"{plan.reading}: {name}", f"no dtype holds both {kinds}", "see --types"
-                ) from None
-            if name not in plan.words:
-                bare.add(name)
-    return spans, is_new or any(name in plan.words for name in bare)
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype]) -> Joint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,14 @@ from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
 
-__all__ = ["StaticTable"]
+__all__ = ["StaticTable", "StaticUse"]
+
+
+class StaticUse(NamedTuple):
+    """The rows of a table that records use, and the ids of records without one."""
+
+    is_used: npt.NDArray[np.bool_]
+    missing_ids: set[Any]
 
 
 class StaticTable:
@@ -66,6 +73,16 @@ class StaticTable:
         """Counts the joined rows anew."""
         self._n_found = self._absent = 0
         self.missing: dict[str, int] = {}  # nulls of what is joined
+
+    @property
+    def use(self) -> StaticUse:
+        """The use of the rows so far."""
+        return StaticUse(self._is_used, self.missing_ids)
+
+    def add_use(self, use: StaticUse) -> None:
+        """Adds the use by other records."""
+        self._is_used |= use.is_used
+        self.missing_ids |= use.missing_ids
 
     def account(self) -> Account:
         """The account of the table: records use some ids, some more than once."""

@@ -6,7 +6,7 @@ import copy
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,9 @@ from varlen.interop.arrow_columns import extension_name, holds_words, plain_arra
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
+
+if TYPE_CHECKING:
+    from varlen.cli.conversion.plan import FileMap
 
 __all__ = ["TableReader", "leaves_in", "text_in"]
 
@@ -42,6 +45,7 @@ class TableReader:
         schema_types: Mapping[str, Any] | None = None,
         row_shapes: Mapping[str, tuple[int, ...]] | None = None,
         ids: Container[str] = (),
+        file_map: FileMap = map,
     ) -> None:
         self.inputs = list(inputs)
         self.left_out: list[str] = []
@@ -85,14 +89,14 @@ class TableReader:
         self._first_texts: dict[str, tuple[int, str]] = {}
         if texts:
             self._csv_types, self.notes, self._first_texts = csv_types(
-                texts, self.columns, user_types, self._csv_rows, self._declared_names, ids
+                texts, self.columns, user_types, self._csv_rows, self._declared_names, ids, file_map
             )
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
         self.zones = self._zones_of()
-        self._kinds = {  # of columns that hold nulls alone in some of the files
-            name: next((kind for kind in kinds if not pa.types.is_null(kind)), pa.null())
+        self._kinds = {  # of columns that hold nulls alone, also in lists, in some of the files
+            name: min(kinds, key=lambda kind: (_is_bare(kind), pa.types.is_null(kind)))
             for name in self.columns
-            if any(map(pa.types.is_null, kinds := [schema.field(name).type for schema in self._schemas]))
+            if any(map(_is_bare, kinds := [schema.field(name).type for schema in self._schemas]))
         }
 
     def part(self, inputs: Sequence[Input], columns: Sequence[str] | None = None) -> TableReader:
@@ -246,6 +250,9 @@ class TableReader:
         """Columns without any value get their types from other files; words in views become other text."""
         for i, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
             other = self._kinds.get(name, kind) if pa.types.is_null(kind) else text_type(kind)
+            leaf = _leaf(self._kinds.get(name, kind))
+            if _is_bare(other) and not (pa.types.is_null(other) or pa.types.is_struct(leaf)):
+                other = _nested(other, leaf)
             if other != kind:
                 table = table.set_column(i, name, table.column(i).cast(other))
         return table
@@ -379,10 +386,20 @@ def _null_lists_in(table: pa.Table) -> set[str]:
     return names
 
 
-def _is_hollow(kind: pa.DataType) -> bool:
-    """Whether a type is a struct without fields, also in lists."""
+def _leaf(kind: pa.DataType) -> pa.DataType:
+    """The type inside of lists."""
     while hasattr(kind, "value_type"):
         kind = kind.value_type
+    return kind
+
+
+def _is_bare(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_null(_leaf(kind)))
+
+
+def _is_hollow(kind: pa.DataType) -> bool:
+    """Whether a type is a struct without fields, also in lists."""
+    kind = _leaf(kind)
     return bool(pa.types.is_struct(kind)) and all(_is_hollow(part.type) for part in kind)
 
 

@@ -66,6 +66,14 @@ class TextColumn:
         if len(texts):
             self._note("text", _Piece(texts, rows, where), 0)
 
+    def __iadd__(self, later: TextColumn) -> TextColumn:
+        """Adds the texts of a later file."""
+        self.first = {**self.first, **{k: text for k, text in later.first.items() if k not in self.first}}
+        self.no_double = self.no_double or later.no_double
+        self.maximum, self.minimum = max(self.maximum, later.maximum), min(self.minimum, later.minimum)
+        self.units &= later.units
+        return self
+
     def type(self) -> pa.DataType:
         """The type that gives all texts back."""
         kinds = self.first.keys()

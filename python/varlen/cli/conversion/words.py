@@ -133,6 +133,16 @@ class Vocabularies:
         out: npt.NDArray[np.int64] = table[ids]
         return out
 
+    def add(self, other: Vocabularies) -> None:
+        """Adds the words of a later part, and its counts of unknown ones."""
+        for key, words in other._words.items():
+            own = self.begin(key)
+            for word in words:
+                own.setdefault(word, len(own))
+        for key, unknown in other._unknown_words.items():
+            self._unknown_words.setdefault(key, set()).update(unknown)
+            self._unknown_values[key] = self._unknown_values.get(key, 0) + other._unknown_values[key]
+
     def place(self, key: str, row_of: Callable[[int], int]) -> None:
         """Sets the rows of the values of the key that were encoded last."""
         if (index := self._unknown_at.pop(key, None)) is not None:
