@@ -74,6 +74,16 @@ struct Places {
       wide[i] = place;
     }
   }
+
+  /// `n` of them, from i on.
+  template <class I>
+  void put(std::int64_t i, const I* places, std::int64_t n) const noexcept {
+    if (narrow != nullptr) {
+      for (std::int64_t k = 0; k < n; ++k) narrow[i + k] = static_cast<std::int32_t>(places[k]);
+    } else {
+      for (std::int64_t k = 0; k < n; ++k) wide[i + k] = places[k];
+    }
+  }
 };
 
 /// The first row of each sequence, column by column, that equals what `extremes` says, or is NaN where that

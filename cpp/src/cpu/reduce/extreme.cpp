@@ -1,12 +1,13 @@
 #include "tables.hpp"
 
+#define VARLEN_LOOPS_AVX512
 #define VARLEN_LOOPS "cpu/reduce/extreme.inc"
 #include "support/each_target.hpp"
 
 namespace varlen {
 
 void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Places which) noexcept {
-  const ExtremeTable& table = VARLEN_BEST(kReduceExtreme);
+  const ExtremeTable& table = VARLEN_WIDEST(kReduceExtreme);
   // Rows so narrow are folded several in a vector, and searched after that.
   constexpr std::int64_t kNarrow = 8;
   if (job.columns < kNarrow) {

@@ -94,6 +94,7 @@ namespace avx512 {
 extern const ReduceTable kReduceSums;
 extern const ReduceTable kReduceMost;
 extern const ReduceTable kReduceLeast;
+extern const ExtremeTable kReduceExtreme;
 }  // namespace avx512
 
 }  // namespace varlen
