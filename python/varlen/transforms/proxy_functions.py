@@ -29,7 +29,7 @@ from varlen.transforms.proxy import (
     product,
     proxies_in,
 )
-from varlen.types import functions
+from varlen.types import torch_table
 from varlen.types.elementwise import EACH_NUMBER
 from varlen.types.functions import EACH_NUMBER_OF_NUMPY
 from varlen.types.indexing import add_axes
@@ -544,7 +544,7 @@ def _reduce_tensor(run: Run, func: Function, name: str, args: Any, kwargs: dict[
     else:
         if _has_empty(content) and name in ("argmax", "argmin"):
             run.leave(f"torch.{name} of an empty sequence")
-        parts = (functions.by_torch(func, (content,), {"dim": _container_axes(axes), **arguments}),)
+        parts = (torch_table.by_torch(func, (content,), {"dim": _container_axes(axes), **arguments}),)
     results = tuple(_with_axes(run, part, axes) if keepdim else run.wrap(part) for part in parts)
     if not is_two:
         return results[0]
@@ -588,7 +588,7 @@ def _along_tensor(run: Run, func: Function, x: Proxy, place: int, options: dict[
         return run.wrap(func(content, dim=place + 1, **options))
     if place:
         return run.wrap(same_kind(content, func(content._values, dim=place, **options)))
-    return run.wrap(functions.by_torch(func, (content,), {"dim": 1, **options}))
+    return run.wrap(torch_table.by_torch(func, (content,), {"dim": 1, **options}))
 
 
 def _sort(run: Run, func: Function, name: str, arguments: dict[str, Any]) -> Any:

@@ -12,14 +12,13 @@ from varlen.levels import describe_difference, same_levels
 from varlen.ops.attend import attend
 from varlen.ops.ctc import ctc_loss
 from varlen.ops.support.inputs import regroup, same_kind
-from varlen.types.channels import CHANNELS, call_arguments, channel_rows
-from varlen.types.convolutions import CONVOLUTIONS
+from varlen.types.channels import call_arguments, channel_rows
 from varlen.types.swaps import Swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LOSSES = {
+_TWO = {
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy",
     "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss",
     "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
@@ -32,7 +31,7 @@ _NAMES = {
     "margin_ranking_loss": ("input1", "input2", "target"),
     "cosine_embedding_loss": ("input1", "input2", "target"),
 }
-_RECURRENT = ("gru", "lstm", "rnn_tanh", "rnn_relu")
+RECURRENT = ("gru", "lstm", "rnn_tanh", "rnn_relu")
 # The arguments of torch.nn.functional.multi_head_attention_forward, and what they are by default.
 _MULTI_HEAD: dict[str, Any] = {
     **dict.fromkeys(
@@ -45,8 +44,8 @@ _MULTI_HEAD: dict[str, Any] = {
     **dict.fromkeys(("q_proj_weight", "k_proj_weight", "v_proj_weight", "static_k", "static_v")),
     "average_attn_weights": True, "is_causal": False,
 }  # fmt: skip
-# How many Raggeds come first.
-COUNTED = {name: 3 if name in _NAMES else 2 for name in _LOSSES}
+# Losses of rows, and how many Raggeds come first.
+LOSSES = {name: 3 if name in _NAMES else 2 for name in _TWO}
 
 
 class TimeMajor(Swap):
@@ -58,9 +57,9 @@ class TimeMajor(Swap):
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", str(func))
         if name == "multi_head_attention_forward":
-            output, *rest = _multi_head(func, args, kwargs or {})
-        elif name in _RECURRENT and isinstance(args[0], TimeMajor):
-            output, *rest = _recur(name, func, (args[0].ragged, *args[1:]), {})
+            output, *rest = multi_head(name, func, args, kwargs or {})
+        elif name in RECURRENT and isinstance(args[0], TimeMajor):
+            output, *rest = recur(name, func, (args[0].ragged, *args[1:]), {})
         else:
             raise type_error(
                 "", f"torch.{name} cannot take a Ragged with its time first", "use it before transpose(0, 1)"
@@ -68,7 +67,7 @@ class TimeMajor(Swap):
         return (TimeMajor(output), *rest)
 
 
-def _loss(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def loss(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A loss over all rows of Raggeds that nest alike."""
     names = _NAMES.get(name, ("input", "target"))
     parts = [args[k] if k < len(args) else kwargs.get(key) for k, key in enumerate(names)]
@@ -100,7 +99,7 @@ def _loss_rows(name: str, argument: str, x: Any, first: Any) -> Any:
     return x._values
 
 
-def _ctc(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def ctc(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """`torch.nn.functional.ctc_loss` of a Ragged of log probabilities and one of labels."""
     call = inspect.signature(func).bind(*args, **kwargs)
     call.apply_defaults()
@@ -118,25 +117,25 @@ def _ctc(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any])
     return losses.sum() if x["reduction"] == "sum" else losses
 
 
-def _batch_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def batch_norm(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A batch norm over all rows: there is no padding among them."""
     r, *rest = args if args else (kwargs.pop("input"),)
     return same_kind(r, func(channel_rows(r, name), *rest, **kwargs))
 
 
-def _recur(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def recur(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """A recurrent layer over the sequences, without padding; an empty one keeps its state."""
     r, state, weights, *options, _ = args
     if not isinstance(r, RaggedBase):
         raise type_error("input", f"torch.{name} takes a Ragged as its input only")
-    from varlen.backends.torch.recur import recur
+    from varlen.backends.torch import recur as layer
 
     states = list(state) if isinstance(state, (list, tuple)) else [state]
-    rows, *lasts = recur(name, channel_rows(r, name), r._levels[-1], states, weights, tuple(options))
+    rows, *lasts = layer.recur(name, channel_rows(r, name), r._levels[-1], states, weights, tuple(options))
     return (same_kind(r, rows), *lasts)
 
 
-def _multi_head(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def multi_head(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """`torch.nn.functional.multi_head_attention_forward` inside sequences."""
     x = {**_MULTI_HEAD, **call_arguments(" ".join(_MULTI_HEAD), args, kwargs)}
     q, k, v = (
@@ -183,7 +182,7 @@ def _weights(q: Any, k: Any, mask: Any, causal: bool, is_mean: bool) -> Any:
     return regroup(q, rows, (*q._levels, keys))
 
 
-def _attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """`torch.nn.functional.scaled_dot_product_attention`; heads of keys serve several queries anyway."""
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
     arguments = dict(zip(names, args, strict=False)) | kwargs
@@ -194,15 +193,3 @@ def _attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str,
         *(arguments[key] for key in names[:3]), mask=mask, causal=causal, scale=arguments.get("scale"),
         dropout=arguments.get("dropout_p", 0.0),
     )  # fmt: skip
-
-
-LAYERS: dict[str, Callable[[str, Callable[..., Any], Any, dict[str, Any]], Any]] = {
-    **dict.fromkeys(_LOSSES, _loss),
-    **CHANNELS,
-    **CONVOLUTIONS,
-    **dict.fromkeys(_RECURRENT, _recur),
-    "ctc_loss": _ctc,
-    "batch_norm": _batch_norm,
-    "multi_head_attention_forward": lambda name, func, args, kwargs: _multi_head(func, args, kwargs),
-    "scaled_dot_product_attention": _attention,
-}

@@ -39,6 +39,8 @@ from varlen.types.swaps import ChannelMajor
 from varlen.types.tensor_calls import CHANNELS_SECOND, Size, TracedSize, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
 from varlen.types.torch_keywords import by_torch_keywords
+from varlen.types.torch_table import RULES, TENSOR_METHODS, method_of_tensors
+from varlen.types.torch_table import by_torch as call_torch
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -574,10 +576,10 @@ class Ragged(
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if not tracing.is_tracing():
-            result = on_values(functions.RULES, func, args, kwargs)
+            result = on_values(RULES, func, args, kwargs)
             if result is not NotImplemented:
                 return result
-        return functions.by_torch(func, args, kwargs or {})
+        return call_torch(func, args, kwargs or {})
 
     def tanh(self) -> Self:
         """The hyperbolic tangent of each number; `torch.nn.functional.tanh` calls this.
@@ -740,5 +742,5 @@ _getitem.__doc__ = RaggedBase.__getitem__.__doc__
 _getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
 _getitem.__qualname__, _len.__qualname__ = "Ragged.__getitem__", "Ragged.__len__"
 register(traced_getitem=_getitem, traced_len=_len)  # r[key] and len(r) themselves stay in C
-_ways = {name: f"{'numpy' if hasattr(np, name) else 'torch'}.{name}(r)" for name in functions.TENSOR_METHODS}
-hint_names(Ragged, _ways | RAGGED, dict.fromkeys(functions.TENSOR_METHODS, functions.method_of_tensors))
+_ways = {name: f"{'numpy' if hasattr(np, name) else 'torch'}.{name}(r)" for name in TENSOR_METHODS}
+hint_names(Ragged, _ways | RAGGED, dict.fromkeys(TENSOR_METHODS, method_of_tensors))

@@ -28,8 +28,7 @@ _OF_NUMPY = {
 _OF_TORCH = {
     **TORCH,
     **dict.fromkeys(("cat", "concat", "concatenate", "stack"), "parts dim"),
-    "softmin": TORCH["softmax"], "matmul": "input other", "flatten": "input start_dim end_dim",
-    "unflatten": "input dim sizes",
+    "softmin": TORCH["softmax"],
 }  # fmt: skip
 
 # Other names that torch and NumPy take for a parameter.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 # Those whose Ragged may come second.
-_OF_TWO = ("bmm", "allclose", "equal")
+_OF_TWO = ("matmul", "bmm", "allclose", "equal")
 
 
 class ValuesAndIndices(NamedTuple):
@@ -45,11 +45,9 @@ class ValuesAndIndices(NamedTuple):
     indices: Any
 
 
-def call(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """The result of a function of torch that is here; NotImplemented of any other."""
-    function = FUNCTIONS.get(name)
-    if function is None:
-        return NotImplemented
+def call(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of a function of torch that is here, of the arguments that it takes."""
+    function = FUNCTIONS[name]
     options = {ALIASES.get(key, key): x for key, x in kwargs.items() if key != "out"}  # out is None
     if not tracing.is_tracing():
         signature = numpy_functions.signature_of(function)
@@ -79,8 +77,10 @@ def _function(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def _row_axis(name: str, r: Ragged[Any], dim: Any, way: str = "r.values, or r.to_dense()") -> int:
     """The axis of the values that is an axis of each row; TypeError where it is another."""
-    place = axis_of(dim, r.ndim, "dim") - len(r._levels)
+    depth = len(r._levels)
+    place = axis_of(dim, r.ndim, "dim") - depth
     if place < 1:
+        way += f", or a dim of the rows, {depth + 1} or more" if r.ndim > depth + 1 else ""
         raise type_error(
             "dim", f"torch.{name} of a Ragged goes along an axis of its rows, not along {dim}", f"use {way}"
         )
@@ -97,7 +97,8 @@ def _on_row_axis(name: str, r: Ragged[Any], dim: Any, *args: Any, **options: Any
 
     if not is_tensor(r._values):
         raise type_error("input", f"torch.{name} along an axis of rows takes tensors", "use r.torch()")
-    result = getattr(torch, name)(r._values, *args, dim=_row_axis(name, r, dim), **options)
+    function = getattr(torch if hasattr(torch, name) else torch.nn.functional, name)
+    result = function(r._values, *args, dim=_row_axis(name, r, dim), **options)
     if isinstance(result, torch.Tensor):
         return same_kind(r, result)
     parts = [same_kind(r, part) for part in result]
@@ -373,9 +374,34 @@ def sum_products(equation: Any, *operands: Any) -> Any:
     return einsum(equation.replace(" ", "") if isinstance(equation, str) else equation, *parts)
 
 
+@_function("matmul")
+def _matmul(input: Any, other: Any) -> Any:
+    return matmul(input, other)
+
+
 @_function("bmm")
 def _bmm(input: Any, mat2: Any) -> Any:
     return matmul(input, mat2)
+
+
+# Each row
+
+
+@_function("glu")
+def _glu(input: Any, dim: Any = -1) -> Any:
+    return _on_row_axis("glu", input, dim)
+
+
+@_function("gumbel_softmax")
+def _gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: Any = -1
+) -> Any:
+    return _on_row_axis("gumbel_softmax", logits, dim, tau=tau, hard=hard, eps=eps)
+
+
+@_function("normalize")
+def _normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
+    return _on_row_axis("normalize", input, dim, p=p, eps=eps)
 
 
 # Places
@@ -442,8 +468,8 @@ def _check_pieces(name: str, sizes: Any, length: int) -> None:
 
 
 @_function("split")
-def _split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
-    return pieces("split", tensor, split_size_or_sections, dim)
+def _split(input: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+    return pieces("split", input, split_size_or_sections, dim)
 
 
 @_function("chunk")
@@ -486,6 +512,16 @@ def _dims(dim: Any) -> tuple[int, ...]:
     return tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
 
 
+@_function("flatten")
+def _flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    return input.flatten(start_dim, end_dim)
+
+
+@_function("unflatten")
+def _unflatten(input: Any, dim: Any, sizes: Any) -> Any:
+    return input.unflatten(dim, sizes)
+
+
 @_function("reshape", "view")
 def _reshape(input: Any, *shape: Any) -> Any:
     return input.reshape(*shape)
@@ -501,13 +537,13 @@ def _to_padded_tensor(input: Any, padding: Any, output_size: Any = None) -> Any:
 
 
 @_function("hstack")
-def _hstack(tensors: Any) -> Any:
-    return concatenate(list(tensors), axis=1)
+def _hstack(parts: Any) -> Any:
+    return concatenate(list(parts), axis=1)
 
 
 @_function("vstack", "row_stack")
-def _vstack(tensors: Any) -> Any:
-    return concatenate(list(tensors), axis=0)
+def _vstack(parts: Any) -> Any:
+    return concatenate(list(parts), axis=0)
 
 
 # Equality

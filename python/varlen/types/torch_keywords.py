@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from varlen.backends.values import is_tensor
 from varlen.errors import type_error
-from varlen.types.functions import by_torch
+from varlen.types.torch_table import by_torch
 
 
 class TorchKeywords(TypedDict, total=False):

@@ -137,6 +137,32 @@ def test_pieces(name, sizes):
         function(r, sizes, dim=1)
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("hstack", {"tensors": 2}),
+        ("vstack", {"tensors": 2}),
+        ("cat", {"tensors": 2, "dim": 1}),
+        ("split", {"tensor": 1, "split_size_or_sections": 2, "dim": -1}),
+        ("matmul", {"input": 1, "other": torch.ones(4, 2)}),
+        ("flatten", {"input": 1, "start_dim": 1, "end_dim": 2}),
+        ("unflatten", {"input": 1, "dim": -1, "sizes": (2, 2)}),
+        ("nn.functional.glu", {"input": 1, "dim": -1}),
+        ("nn.functional.normalize", {"input": 1, "p": 1.0, "dim": 2}),
+    ],
+)
+def test_arguments_have_the_names_that_torch_gives_them(name, options):
+    function = torch
+    for part in name.split("."):
+        function = getattr(function, part)
+    r = vl.Ragged.from_list(MATRICES)
+    (first, count), *others = options.items()
+    x = r if count == 1 else [r] * count
+    found, expected = function(**{**options, first: x}), function(x, *[value for _, value in others])
+    for a, b in zip(parts(found), parts(expected), strict=True):
+        assert_array_equal(getattr(a, "values", a), getattr(b, "values", b))
+
+
 def test_split_of_arrays_along_rows():
     r = vl.Ragged(np.arange(12).reshape(3, 4), [2, 1])
     assert [x.values.tolist() for x in r.split([1, 3], axis=-1)] == [
