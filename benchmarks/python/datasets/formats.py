@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import pickle
 import tempfile
 import warnings
@@ -14,6 +15,7 @@ import numpy as np
 
 from ...harness import Case, row
 from . import mimic
+from .loader import WORKERS, by_workers, last_batch
 from .mimic_peers import (
     FLAT,
     PADDED,
@@ -131,13 +133,17 @@ def _vortex(data: mimic.Batches) -> One:
 def _lmdb(data: mimic.Batches) -> One:
     import lmdb
 
-    held = lmdb.open(str(_path("lmdb")), map_size=1 << 30, readahead=False)
-    with held.begin(write=True) as transaction:
+    path = str(_path("lmdb"))
+    with lmdb.open(path, map_size=1 << 30) as held, held.begin(write=True) as transaction:
         for i, sample in enumerate(_samples(data)):
             transaction.put(i.to_bytes(4, "big"), pickle.dumps(sample))
 
+    @functools.cache
+    def opened(_process: int) -> Any:
+        return lmdb.open(path, readonly=True, lock=False, readahead=False)
+
     def one(rows: np.ndarray) -> Sample:
-        with held.begin(buffers=True) as transaction:
+        with opened(os.getpid()).begin(buffers=True) as transaction:
             return _join([pickle.loads(transaction.get(i.to_bytes(4, "big"))) for i in rows.tolist()])
 
     return one
@@ -220,19 +226,21 @@ def _fresh_ragged(size: tuple[int, int, int]) -> Sample:
     }
 
 
+def _shown(result: dict[str, Any]) -> dict[str, Any]:
+    return {key: np.asarray(result[key]) for key in RAGGED}
+
+
+def _shown_of_ours(result: dict[str, Any]) -> dict[str, Any]:
+    shown = {key: np.asarray(result[name]) for key, name in zip(RAGGED, NAMES, strict=True)}
+    return {key: array[1:] if key.endswith("bounds") else array for key, array in shown.items()}
+
+
 def _ragged(case: Case, data: mimic.Batches, path: Path, batches: list[np.ndarray]) -> None:
     """Contenders for ragged batches; the last one is compared."""
     case.reference = mimic.ragged(data, batches[-1])
     case.yardstick("memcpy", RaggedBuffers(case, data, batches).copy)
 
-    def show(result: dict[str, Any]) -> dict[str, Any]:
-        return {key: np.asarray(result[key]) for key in RAGGED}
-
-    def show_ours(result: dict[str, Any]) -> dict[str, Any]:
-        shown = {key: np.asarray(result[name]) for key, name in zip(RAGGED, NAMES, strict=True)}
-        return {key: array[1:] if key.endswith("bounds") else array for key, array in shown.items()}
-
-    @case.contender("varlen", needs="torch", show=show_ours)
+    @case.contender("varlen", needs="torch", show=_shown_of_ours)
     def _() -> Any:
         import varlen
 
@@ -240,14 +248,14 @@ def _ragged(case: Case, data: mimic.Batches, path: Path, batches: list[np.ndarra
         one = lambda rows: opened.batch(rows, layout="ragged", cu_seqlens=False, framework="torch")  # noqa: E731
         return _epoch, one, batches
 
-    @case.contender("memmap and numba", needs=("torch", "numba"), show=show)
+    @case.contender("memmap and numba", needs=("torch", "numba"), show=_shown)
     def _() -> Any:
         one = by_numba_ragged(mapped(path), data, _fresh_ragged)
         return _epoch, lambda rows: _tensors(one(rows)), batches
 
     for name, (build, needs) in PEERS.items():
 
-        @case.contender(name, needs=("torch", *needs), show=show)
+        @case.contender(name, needs=("torch", *needs), show=_shown)
         def _(build: Callable[[mimic.Batches], One] = build) -> Any:
             one = build(data)
             return _epoch, lambda rows: _tensors(one(rows)), batches
@@ -265,6 +273,57 @@ def _(case: Case) -> None:
     data, path = _data(case)
     case.beat(0.6)
     _ragged(case, data, path, data.rows)
+
+
+class _Batches:
+    """The batches of an epoch, each made by the worker that is asked for it."""
+
+    def __init__(self, one: One, rows: list[np.ndarray]) -> None:
+        self.one, self.rows = one, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        return _tensors(self.one(self.rows[i]))
+
+
+@row("formats.workers", "a ragged epoch of tensors from two workers, beside other formats", threads=2)
+def _(case: Case) -> None:
+    data, path = _data(case)
+    case.reference = mimic.ragged(data, data.rows[-1])
+    case.beat()
+    how = {"layout": "ragged", "cu_seqlens": False, "framework": "torch"}
+
+    @case.contender("varlen", needs="torch", show=_shown_of_ours)
+    def _() -> Any:
+        import varlen
+
+        loader = varlen.data.Loader(varlen.open(path), batches=data.rows, prefetch=2, **how)
+        return last_batch, lambda: loader
+
+    @case.contender("varlen, DataLoader", needs="torch", show=_shown_of_ours)
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(path)
+        return (by_workers(opened, data.rows, opened.collator(**how)),)
+
+    makers: dict[str, tuple[Callable[[mimic.Batches], One], tuple[str, ...]]] = {
+        "memmap and numba": (lambda data: by_numba_ragged(mapped(path), data, _fresh_ragged), ("numba",)),
+        **{name: PEERS[name] for name in ("Arrow, mapped", "datasets", "LMDB")},  # others bear no fork
+    }
+    for name, (build, needs) in makers.items():
+
+        @case.contender(f"{name}, DataLoader", needs=("torch", *needs), show=_shown)
+        def _(build: Callable[[mimic.Batches], One] = build) -> Any:
+            from torch.utils.data import DataLoader
+
+            batches = _Batches(build(data), data.rows)
+            loader = DataLoader(batches, batch_size=None, num_workers=WORKERS, persistent_workers=True)
+            for _ in loader:  # workers start
+                pass
+            return last_batch, lambda: loader
 
 
 @row("formats.random", "1,024 random records as one ragged batch of tensors, beside other formats")

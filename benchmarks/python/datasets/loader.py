@@ -14,7 +14,7 @@ from .mimic_peers import PADDED, fill
 WORKERS = 2
 
 
-def _last(batches: Callable[[], Iterable[Any]]) -> Any:
+def last_batch(batches: Callable[[], Iterable[Any]]) -> Any:
     """A whole epoch, of which the last batch is compared."""
     result = None
     for batch in batches():
@@ -22,7 +22,7 @@ def _last(batches: Callable[[], Iterable[Any]]) -> Any:
     return result
 
 
-def _workers(
+def by_workers(
     dataset: Any, rows: list[np.ndarray], collate_fn: Callable[[Any], Any], workers: int = WORKERS
 ) -> Callable[[], Any]:
     import torch
@@ -33,7 +33,7 @@ def _workers(
     loader = torch.utils.data.DataLoader(dataset, batch_sampler=lists, collate_fn=collate_fn, **how)
     for _ in loader:  # workers start
         pass
-    return lambda: _last(lambda: loader)
+    return lambda: last_batch(lambda: loader)
 
 
 class _Records:
@@ -71,14 +71,14 @@ def _(case: Case) -> None:
         loader = varlen.data.Loader(
             varlen.open(path), batches=data.rows, framework="torch", max_len=size.most, prefetch=2
         )
-        return _last, lambda: loader
+        return last_batch, lambda: loader
 
     @case.contender("varlen, DataLoader", needs="torch", show=arrays)
     def _() -> Any:
         import varlen
 
         opened = varlen.open(path)
-        return (_workers(opened, data.rows, opened.collator(framework="torch", max_len=size.most)),)
+        return (by_workers(opened, data.rows, opened.collator(framework="torch", max_len=size.most)),)
 
     @case.contender(peer, needs=("torch", "nested_ragged_tensors"), show=arrays)
     def _() -> Any:
@@ -90,7 +90,7 @@ def _(case: Case) -> None:
             return {key: torch.from_numpy(dense[key]) for key in PADDED}
 
         records = _Records(Joint(tensors_fp=path), lambda joint, i: joint[i, 0 : last[i]], len(last))
-        return (_workers(records, data.rows, collate),)
+        return (by_workers(records, data.rows, collate),)
 
     @case.contender("datasets, DataLoader", needs=("torch", "datasets"), show=arrays)
     def _() -> Any:
@@ -107,7 +107,7 @@ def _(case: Case) -> None:
         def collate(samples: list[Any]) -> dict[str, Any]:
             return {key: torch.from_numpy(value) for key, value in fill(samples).items()}
 
-        return (_workers(held, data.rows, collate),)
+        return (by_workers(held, data.rows, collate),)
 
 
 def _plain(values: Any) -> Any:
@@ -151,7 +151,7 @@ def _(case: Case) -> None:
                 np.copyto(target[:count], source[:count])
 
         case.yardstick("moving its bytes", move)
-        return (_workers(opened, data.rows, collate, 1),)
+        return (by_workers(opened, data.rows, collate, 1),)
 
     @case.contender(here, needs="torch", show=arrays)
     def _() -> Any:
@@ -159,7 +159,7 @@ def _(case: Case) -> None:
 
         opened = varlen.open(path)
         collate = opened.collator(framework="torch", max_len=size.most)
-        return lambda: _last(lambda: map(collate, data.rows))
+        return lambda: last_batch(lambda: map(collate, data.rows))
 
     @case.contender(
         "nested_ragged_tensors, DataLoader", needs=("torch", "nested_ragged_tensors"), show=arrays
@@ -173,4 +173,4 @@ def _(case: Case) -> None:
             return {key: torch.from_numpy(dense[key]) for key in PADDED}
 
         records = _Records(Joint(tensors_fp=path), lambda joint, i: joint[i, 0 : last[i]], len(last))
-        return (_workers(records, data.rows, collate, 1),)
+        return (by_workers(records, data.rows, collate, 1),)
