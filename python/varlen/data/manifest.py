@@ -150,7 +150,7 @@ def open_manifest(
     if not (cache is None or isinstance(cache, Cache)):
         cache = os.path.abspath(as_path(cache, "cache", "a folder"))
     parts: list[Source] = []
-    entries = manifest_parts(name, version, options)
+    entries = manifest_parts(name, version, options, cache)
     for entry in entries:
         if entry.faults:
             raise entry.faults[0]

@@ -12,15 +12,17 @@ import contextlib
 import errno
 import fcntl
 import functools
+import json
 import os
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from varlen.arguments import as_int, as_path
 from varlen.errors import value_error
 from varlen.io import atomic
-from varlen.io.stores import Store
+from varlen.io.errors import StaleFileError
+from varlen.io.stores import Store, store_of
 from varlen.io.urls import Place, State
 
 __all__ = ["Cache"]
@@ -28,7 +30,7 @@ __all__ = ["Cache"]
 BLOCK = 1024 * 1024  # bytes of a file that are fetched and kept together
 _RUN = 8  # blocks of one request
 _CHECKSUM = 4  # bytes
-_TOUCH = 10.0  # seconds after which a use of a block is noted again
+_PAUSE = 10.0  # seconds after which a use of a block is noted again
 _PATIENCE = 60.0  # seconds to wait for blocks that others write
 _ABANDON = 60.0  # seconds after which a file that nobody writes to any more is removed
 
@@ -37,7 +39,8 @@ class Cache:
     """A folder for blocks of files behind URLs, which `varlen.open(..., cache=)` fills as rows are read.
 
     Each megabyte of a file is fetched once, and read from the disk afterwards, until the folder holds
-    `max_bytes`; then the blocks that were used longest ago go. A changed file has other blocks. Any number of
+    `max_bytes`; then the blocks that were used longest ago go. A changed file has other blocks: opening asks
+    for the state of a file, and fetches nothing if it is the one that the blocks have. Any number of
     processes may share the folder, and any of them may be killed.
 
     Parameters
@@ -136,11 +139,29 @@ class Cache:
                 part = raw[begin:end]
             else:
                 part = os.pread(fd, end - begin, begin)
-            if time.time() - info.st_mtime > _TOUCH:
-                os.utime(fd)
+            _touch(fd, info)
             return part if len(part) == end - begin else None
         finally:
             os.close(fd)
+
+    def _last_state(self, url: str) -> State | None:
+        """The state in which a file was seen last; None if that is not known."""
+        try:
+            with open(self._block(_note(url)), "rb") as file:
+                info, raw = os.fstat(file.fileno()), file.read()
+                _touch(file.fileno(), info)
+        except FileNotFoundError:
+            return None
+        text = raw[:-_CHECKSUM]
+        return State(*json.loads(text)) if text and raw == _seal(text) else None
+
+    def _note_state(self, url: str, state: State | None) -> None:
+        """Keep the state in which a file was seen; None forgets it."""
+        if state is not None:
+            self._put(_note(url), json.dumps(state).encode())
+            return
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._block(_note(url)))
 
     def _put(self, name: str, data: bytes) -> None:
         """Keep a block; those that were used longest ago make room for it."""
@@ -233,13 +254,54 @@ class Cache:
         return total
 
 
+def open_store(url: str, options: Mapping[str, Any] | None = None, cache: object = None) -> Store:
+    """The store that a URL belongs to, behind a cache if there is one of blocks."""
+    store = store_of(url, options)
+    return CacheStore(store, cache) if isinstance(cache, Cache) else store
+
+
 class CacheStore:
     """A store whose ranges come from a cache, where it has them. What it reads, it reads by whole blocks."""
 
     def __init__(self, store: Store, cache: Cache) -> None:
         self._store, self._cache = store, cache
-        self.head, self.state = store.head, store.state
-        self.content, self.files = store.content, store.files
+        self.state, self.files = store.state, store.files
+
+    def head(self, url: str, size: int, known: State | None = None) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file, which the store is asked for."""
+        body, state = self._first_bytes(url, size, functools.partial(self._store.head, url, max(size, BLOCK)))
+        return body[:size], state
+
+    def content(self, url: str, limit: int, known: State | None = None) -> tuple[bytes, State]:
+        """The whole file, cut off at `limit` bytes, and its state, which the store is asked for."""
+        return self._first_bytes(url, limit, functools.partial(self._store.content, url, limit))
+
+    def known_head(self, url: str, size: int) -> tuple[bytes, State] | None:
+        """What `head` gave last, from the cache alone; None if the cache does not hold it."""
+        state = self._cache._last_state(url)
+        if state is None:
+            return None
+        length = min(BLOCK, state.size)
+        body = self._cache._get(_name(_Block(url, state, 0)), 0, min(size, length), length)
+        return None if body is None else (body, state)
+
+    def _first_bytes(
+        self, url: str, size: int, ask: Callable[[State | None], tuple[bytes, State]]
+    ) -> tuple[bytes, State]:
+        """The first bytes of a file and its state; from blocks, if that is the one that was seen last."""
+        known = self._cache._last_state(url)
+        body, state = ask(known)
+        if state == known and not body and state.size:
+            return self.ranges([Place(url, state, 0, min(size, state.size))])[0], state
+        if state.mark and state.size:
+            self._store.check({url: state})
+            for number, start in enumerate(range(0, len(body), BLOCK)):
+                data = body[start : start + BLOCK]
+                if len(data) == min(BLOCK, state.size - start):
+                    self._cache._put(_name(_Block(url, state, number)), data)
+            if state != known:
+                self._cache._note_state(url, state)
+        return body, state
 
     @property
     def group(self) -> Hashable:
@@ -247,7 +309,14 @@ class CacheStore:
         return "cache", self._cache.path, self._store.group
 
     def ranges(self, places: Sequence[Place]) -> list[bytes]:
-        """Ranges of files, from blocks in the cache, which are fetched first where they are not there."""
+        """Ranges of files, from blocks in the cache, which are fetched first where they are not there.
+
+        Nothing is kept of files whose changes the store cannot see.
+        """
+        if not all(place.state.mark for place in places):
+            bodies = self._store.ranges(places)
+            self._store.check({place.url: place.state for place in places})
+            return bodies
         needs: dict[_Block, tuple[int, int]] = {}  # of each block, from where to where
         for place in places:
             for block, first, last in _blocks(place):
@@ -286,8 +355,13 @@ class CacheStore:
                   min((run[-1].number + 1) * BLOCK, run[0].state.size))
             for run in runs
         ]  # fmt: skip
-        bodies = self._store.ranges(places)
-        self._store.check({place.url: place.state for place in places})
+        try:
+            bodies = self._store.ranges(places)
+            self._store.check({place.url: place.state for place in places})
+        except StaleFileError:
+            for url in {place.url for place in places}:
+                self._cache._note_state(url, None)
+            raise
         for run, body in zip(runs, bodies, strict=True):
             for i, block in enumerate(run):
                 yield block, body[i * BLOCK : (i + 1) * BLOCK]
@@ -314,20 +388,32 @@ def _blocks(place: Place) -> Iterator[tuple[_Block, int, int]]:
 
 def _name(block: _Block) -> str:
     """The name of a block in the cache."""
-    return f"{_digest(block.url, block.state)}-{block.number}"
+    url, (size, mark), number = block
+    return "-".join([_digest(f"{url}\n{size}\n{mark}"), str(number)])
+
+
+def _note(url: str) -> str:
+    """The name of the block that says in which state a file was seen last."""
+    return f"{_digest(url)}-state"
 
 
 @functools.lru_cache(1024)
-def _digest(url: str, state: State) -> str:
+def _digest(text: str) -> str:
     import hashlib  # only here, as it takes milliseconds
 
-    return hashlib.sha256(f"{url}\n{state.size}\n{state.mark}".encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _seal(data: bytes) -> bytes:
     import zlib
 
     return data + zlib.crc32(data).to_bytes(_CHECKSUM, "little")
+
+
+def _touch(fd: int, info: os.stat_result) -> None:
+    """Note the use of a block."""
+    if time.time() - info.st_mtime > _PAUSE:
+        os.utime(fd)
 
 
 def _is_abandoned(path: str, changed: float) -> bool:

@@ -101,9 +101,9 @@ def compare(text: bytes, key: str) -> tuple[str, str] | None:
 
 
 def checksum_in(header: bytes) -> str:
-    """The checksum of a header that holds its own."""
+    """The checksum that a header holds of itself; empty if it holds none."""
     begin, end = _place(header, CHECKSUM)
-    return header[begin:end].decode()
+    return header[begin:end].decode("ascii", "replace")
 
 
 def _place(text: bytes, key: str) -> tuple[int, int]:

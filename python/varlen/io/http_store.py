@@ -59,9 +59,11 @@ class HttpStore:
         self._headers = {str(key): str(value) for key, value in options.get("headers", {}).items()}
         self._proxies: dict[str, str | None] = {}
 
-    def head(self, url: str, size: int) -> tuple[bytes, State]:
-        """The first bytes, at most `size`, and the state of the file."""
-        return self._get(url, 0, size, None)
+    def head(self, url: str, size: int, known: State | None = None) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file; no bytes if that is `known`."""
+        if known is not None and not _is_tag(known.mark) and self.state(url) == known:
+            return b"", known
+        return self._get(url, 0, size, None, known)
 
     def state(self, url: str) -> State:
         """The state of the file now."""
@@ -76,10 +78,14 @@ class HttpStore:
     def check(self, states: Mapping[str, State]) -> None:
         """Nothing to do: each read sees a change."""
 
-    def content(self, url: str, limit: int) -> bytes:
-        """The whole file, cut off at `limit` bytes."""
-        answer = self._ask(url, {"Range": f"bytes=0-{limit - 1}"}, "the whole file", empty=True)
-        return b"" if answer.status == 416 else bytes(answer.data[:limit])
+    def content(self, url: str, limit: int, known: State | None = None) -> tuple[bytes, State]:
+        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `known`."""
+        headers = {"Range": f"bytes=0-{limit - 1}", **_unless(known)}
+        answer = self._ask(url, headers, "the whole file", empty=True)
+        if known is not None and answer.status == 304:
+            return b"", known
+        body = b"" if answer.status == 416 else bytes(answer.data[:limit])
+        return body, State(len(body), _mark_of(answer))
 
     def files(self, url: str) -> list[str] | None:
         """None, or an error: a server lists no files."""
@@ -90,12 +96,16 @@ class HttpStore:
             )
         return None
 
-    def _get(self, url: str, begin: int, end: int, state: State | None) -> tuple[bytes, State]:
-        headers = {"Range": f"bytes={begin}-{end - 1}"}
+    def _get(
+        self, url: str, begin: int, end: int, state: State | None, known: State | None = None
+    ) -> tuple[bytes, State]:
+        headers = {"Range": f"bytes={begin}-{end - 1}", **_unless(known)}
         if state is not None and state.mark.startswith('"'):  # a strong ETag
             headers["If-Match"] = state.mark
         what = f"bytes {begin} to {end - 1}"
         answer = self._ask(url, headers, what)
+        if known is not None and answer.status == 304:
+            return b"", known
         if answer.status == 412:
             mark = answer.headers.get("ETag", "another one")
             raise stale_error(url, f"was changed since it was opened: it is {mark} now; open it again")
@@ -112,7 +122,7 @@ class HttpStore:
                 "expected bytes of a known size"
             )
         first, last, size = (int(number) for number in match.groups())
-        now = State(size, answer.headers.get("ETag") or answer.headers.get("Last-Modified") or "")
+        now = State(size, _mark_of(answer))
         if state is not None and now != state:
             raise stale(url, state, now)
         if (first, last) != (begin, min(end, size) - 1):
@@ -159,6 +169,19 @@ class HttpStore:
                 f"the server compressed them ({encoding})"
             )
         return answer
+
+
+def _mark_of(answer: Any) -> str:
+    return answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
+
+
+def _is_tag(mark: str) -> bool:
+    return mark.startswith(('"', 'W/"'))
+
+
+def _unless(known: State | None) -> dict[str, str]:
+    """The header for an answer without a body where the file is in this state."""
+    return {"If-None-Match": known.mark} if known is not None and _is_tag(known.mark) else {}
 
 
 @functools.cache

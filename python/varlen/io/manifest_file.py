@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from varlen.arguments import as_int
 from varlen.errors import name_file, value_error
+from varlen.io.cache import open_store
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.formats import MANIFEST
+from varlen.io.layout import Identity
 from varlen.io.schema import load_json
 from varlen.io.shard_index import INDEX, Shard, as_deletions, folder_of
 from varlen.io.shard_set import ShardSet, open_shards
-from varlen.io.stores import store_of
 from varlen.io.urls import is_url, join_url
 from varlen.io.waits import map_items
 
@@ -79,16 +80,18 @@ def _header_bytes(first: bytes) -> int:
     return min(int.from_bytes(first[:8], "little"), MOST_BYTES)
 
 
-def _look_at(path: str, options: Options) -> tuple[int, str]:
-    """The size of a file, and the digest of its header."""
+def _look_at(path: str, options: Options, cache: object) -> tuple[int, str, Identity | None]:
+    """The size of a file, the digest of its header, and the identity of one behind a URL."""
     if not is_url(path):
-        return os.stat(path).st_size, header_digest(path)
-    store = store_of(path, options)
+        return os.stat(path).st_size, header_digest(path), None
+    from varlen.io.remote import identity_of
+
+    store = open_store(path, options, cache)
     raw, state = store.head(path, _HEAD_BYTES)
     count = 8 + _header_bytes(raw)
     if count > len(raw) and len(raw) == _HEAD_BYTES:
         raw, state = store.head(path, count)
-    return state.size, _digest_of(raw[:count])
+    return state.size, _digest_of(raw[:count]), identity_of(state)
 
 
 class ManifestPart(NamedTuple):
@@ -97,6 +100,7 @@ class ManifestPart(NamedTuple):
     keys: tuple[str, ...]
     on: tuple[str, str] | None
     shards: tuple[Shard, ...]
+    identities: tuple[Identity | None, ...]
     place: str
     faults: list[FileFormatError]
 
@@ -114,33 +118,37 @@ class ManifestPart(NamedTuple):
     ) -> ShardSet:
         """The files as one set; those behind URLs are mapped where a folder keeps copies."""
         mmap = mmap and (isinstance(cache, str) or not any(is_url(shard.path) for shard in self.shards))
-        return ShardSet(self.shards, mmap, self.names, cache=cache, storage_options=options, verify=verify)
+        # A copy in a folder has another identity.
+        identities = None if isinstance(cache, str) else self.identities
+        how: dict[str, Any] = {"cache": cache, "storage_options": options, "verify": verify}
+        return ShardSet(self.shards, mmap, self.names, identities, **how)
 
 
 def manifest_parts(
-    path: str | os.PathLike[str], version: int | None = None, options: Options = None
+    path: str | os.PathLike[str], version: int | None = None, options: Options = None, cache: object = None
 ) -> list[ManifestPart]:
     """The parts of a version, by default the last; files that are not what they were are its faults."""
     name = full_name(path)
-    versions = read_manifest(name, options)["versions"]
+    versions = read_manifest(name, options, cache)["versions"]
     number = len(versions) if version is None else as_int(version, "version", 1)
     if number > len(versions):
         raise value_error("version", f"expected 1 to {len(versions)}, got {number}", file=name, number=number)
     place = f"version {number}"
 
-    def find(entry: dict[str, Any]) -> Shard | FileFormatError:
+    def find(entry: dict[str, Any]) -> tuple[Shard, Identity | None] | FileFormatError:
         try:
-            return _shard(name, place, entry, options)
+            return _shard(name, place, entry, options, cache)
         except FileFormatError as error:
             return error
 
     parts = []
     for part in versions[number - 1]["parts"]:
         entries = map_items(find, part["files"], is_url(name))
-        shards = tuple(one for one in entries if isinstance(one, Shard))
         faults = [one for one in entries if isinstance(one, FileFormatError)]
+        found = [one for one in entries if not isinstance(one, FileFormatError)]
+        shards, identities = (tuple(column) for column in zip(*found, strict=True)) if found else ((), ())
         pair: Any = tuple(part["on"]) if "on" in part else None
-        parts.append(ManifestPart(tuple(part["keys"]), pair, shards, place, faults))
+        parts.append(ManifestPart(tuple(part["keys"]), pair, shards, identities, place, faults))
     return parts
 
 
@@ -155,14 +163,16 @@ def file_sets(path: Any, options: Options = None) -> list[ShardSet]:
     return [part.open(options=options) for part in parts]
 
 
-def _shard(manifest: str, where: str, entry: dict[str, Any], options: Options) -> Shard:
-    """A file of a part, which is there and has the size and the header that it had."""
+def _shard(
+    manifest: str, where: str, entry: dict[str, Any], options: Options, cache: object
+) -> tuple[Shard, Identity | None]:
+    """A file of a part, which is there and has the size and the header that it had, and its identity."""
     steps = entry["path"].split("/")
     path = os.path.join(os.path.dirname(manifest), *steps)
     if is_url(manifest):
         path = functools.reduce(join_url, steps, folder_of(manifest))
     try:
-        size, digest = _look_at(path, options)
+        size, digest, identity = _look_at(path, options, cache)
     except OSError as error:
         if is_url(path) and not isinstance(error, FileNotFoundError):
             raise  # of the network
@@ -174,15 +184,14 @@ def _shard(manifest: str, where: str, entry: dict[str, Any], options: Options) -
         text = f"{entry['path']} has another header"
         raise format_error(manifest, text, where, "it was changed after the version was kept")
     deletions: Any = as_deletions(entry.get("deleted"), entry["rows"])
-    return Shard(
-        path, entry["rows"], size, checksum=entry.get("checksum"), has_index=False, deletions=deletions
-    )
+    how: dict[str, Any] = {"checksum": entry.get("checksum"), "deletions": deletions}
+    return Shard(path, entry["rows"], size, has_index=False, **how), identity
 
 
-def read_manifest(path: str, options: Options = None) -> dict[str, Any]:
+def read_manifest(path: str, options: Options = None, cache: object = None) -> dict[str, Any]:
     """A manifest, checked."""
     if is_url(path):
-        raw = store_of(path, options).content(path, MOST_BYTES + 1)
+        raw = open_store(path, options, cache).content(path, MOST_BYTES + 1)[0]
     else:
         with open(path, "rb") as file:
             raw = file.read(MOST_BYTES + 1)

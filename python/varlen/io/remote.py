@@ -18,7 +18,8 @@ import numpy as np
 from varlen import _core
 from varlen.io import atomic
 from varlen.io.bits import BitReader
-from varlen.io.cache import Cache, CacheStore
+from varlen.io.cache import Cache, CacheStore, open_store
+from varlen.io.checksums import checksum_in
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import StaleFileError, format_error, stale_error
 from varlen.io.file import Array, File
@@ -60,14 +61,13 @@ class RemoteFile(File):
         expect: Identity | None = None,
         options: Mapping[str, Any] | None = None,
         cache: Cache | None = None,
+        checksum: str | None = None,
     ) -> None:
         self._path, self._mmap, self._options, self._cache = url, False, options, cache
-        self._store: Store = store_of(url, options)
-        if cache is not None:
-            self._store = CacheStore(self._store, cache)
-        head, state = self._store.head(url, _HEAD)
+        self._store: Store = open_store(url, options, cache)
+        head, state = _known_head(self._store, url, expect, checksum) or self._store.head(url, _HEAD)
         self._state = state
-        self._identity = _identity(state)
+        self._identity = identity_of(state)
         if expect is not None and self._identity != expect:
             raise stale_error(url, f"is another file than before: {expect[0]} bytes then, {state.size} now")
         length = int.from_bytes(head[:8], "little")
@@ -371,7 +371,25 @@ def _blocks(first: Ints, last: Ints) -> list[tuple[int, int]]:
     return out
 
 
-def _identity(state: State) -> Identity:
+def _known_head(
+    store: Store, url: str, expect: Identity | None, checksum: str | None
+) -> tuple[bytes, State] | None:
+    """The first bytes of a file from a cache, where they are known to be those of the file that is meant."""
+    if not isinstance(store, CacheStore) or (expect is None and checksum is None):
+        return None
+    known = store.known_head(url, _HEAD)
+    if known is None or expect is not None:
+        return known if known is not None and identity_of(known[1]) == expect else None
+    head = known[0]
+    return known if checksum_in(head[8 : 8 + int.from_bytes(head[:8], "little")]) == checksum else None
+
+
+def identity_of(state: State) -> Identity:
+    """The identity of a file in a state.
+
+    >>> identity_of(State(9, "a"))[::2]
+    (9, 0)
+    """
     digest = hashlib.sha256(state.mark.encode()).digest()
     return state.size, int.from_bytes(digest[:7], "little"), 0
 
@@ -385,7 +403,7 @@ def fetch_whole(url: str, folder: str, options: Mapping[str, Any] | None = None)
     key = hashlib.sha256(f"{url}\n{state.size}\n{state.mark}".encode()).hexdigest()[:16]
     name = os.path.basename(urllib.parse.urlsplit(url).path) or "file"
     path = os.path.join(os.path.abspath(folder), f"{key}-{name}")
-    if os.path.exists(path) and os.path.getsize(path) == state.size:
+    if state.mark and os.path.exists(path) and os.path.getsize(path) == state.size:
         return path
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with atomic.replace_file(path, False) as fd:

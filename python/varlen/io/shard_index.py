@@ -14,12 +14,12 @@ import numpy as np
 from varlen.errors import instance_error, name_file, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
+from varlen.io.cache import open_store
 from varlen.io.checksums import CHECKSUM, NO_CHECKSUM, compare, library, seal
 from varlen.io.dtypes import TAG_ORDER, face_dtype
 from varlen.io.errors import FileFormatError, checksum_error, format_error
 from varlen.io.formats import describe_folder
 from varlen.io.schema import Field, Metadata, load_json
-from varlen.io.stores import store_of
 from varlen.io.urls import is_http, is_pattern, is_url, join_url
 
 __all__ = ["INDEX"]
@@ -51,24 +51,25 @@ class Shard(NamedTuple):
 def find_shards(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     options: Mapping[str, Any] | None = None,
+    cache: object = None,
     *,
     verify: bool = False,
     sizes: bool = True,
 ) -> tuple[Shard, ...]:
     """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index; or
-    of URLs of these, with the options of their file system.
+    of URLs of these, with the options of their file system and a cache.
 
     verify: compare an index with its checksum. sizes: refuse listed files that are gone or have another size.
     """
     if not isinstance(path, (str, os.PathLike)):
         if not isinstance(path, (list, tuple)):
             raise instance_error("path", "a path or a list of paths", path)
-        parts = [find_shards(item, options, verify=verify, sizes=sizes) for item in path]
+        parts = [find_shards(item, options, cache, verify=verify, sizes=sizes) for item in path]
         if not parts:
             raise value_error("path", "the list of files is empty")
         return tuple(shard for part in parts for shard in part)
     if is_url(path):
-        return _find_remote(str(path), options, verify)
+        return _find_remote(str(path), options, cache, verify)
     if not os.fspath(path):
         raise FileNotFoundError(2, "No such file or folder", "")
     name = os.path.abspath(os.fspath(path))
@@ -91,15 +92,17 @@ def refuse_options(path: object, shards: Sequence[Shard], options: Mapping[str, 
         raise value_error("storage_options", f"{path} is no URL; only file systems behind URLs have options")
 
 
-def _find_remote(url: str, options: Mapping[str, Any] | None, verify: bool) -> tuple[Shard, ...]:
+def _find_remote(
+    url: str, options: Mapping[str, Any] | None, cache: object, verify: bool
+) -> tuple[Shard, ...]:
     path = url.partition("?")[0]
     if os.path.splitext(path)[1] in (".nrt", ".safetensors") and not is_pattern(url):
         return (Shard(url),)
-    store = store_of(url, options)
+    store = open_store(url, options, cache)
     index = url if path.endswith(f"/{INDEX}") else join_url(url, INDEX)
     if not is_pattern(url):
         try:
-            raw = store.content(index, _MAX_INDEX + 1)
+            raw = store.content(index, _MAX_INDEX + 1)[0]
         except (FileNotFoundError, NotADirectoryError):
             if index == url:
                 raise
@@ -332,11 +335,13 @@ def listed_names(index: str) -> list[str]:
         return []
 
 
-def read_account(folder: str, options: Mapping[str, Any] | None = None) -> Account | None:
+def read_account(
+    folder: str, options: Mapping[str, Any] | None = None, cache: object = None
+) -> Account | None:
     """The account in the index of a folder, or of a URL of one; None if it holds none."""
     index = join_url(folder, INDEX) if is_url(folder) else os.path.join(folder, INDEX)
     if is_url(index):
-        raw = store_of(index, options).content(index, _MAX_INDEX + 1)
+        raw = open_store(index, options, cache).content(index, _MAX_INDEX + 1)[0]
     else:
         with open(index, "rb") as file:
             raw = file.read(_MAX_INDEX + 1)

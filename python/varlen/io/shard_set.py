@@ -147,7 +147,7 @@ def open_shards(
             pass  # a folder, a pattern, or nothing
         else:
             return ShardSet((Shard(file.path),), mmap, keys, file=file, verify=verify)
-    shards = find_shards(path, options, verify=verify != "never", sizes=on_bad_shard == "error")
+    shards = find_shards(path, options, cache, verify=verify != "never", sizes=on_bad_shard == "error")
     origin = _absolute(path), on_bad_shard
     far = [is_url(shard.path) for shard in shards]
     refuse_options(path, shards, options)
@@ -353,7 +353,7 @@ class ShardSet:
         in_index = [bad.path for bad in self.bad_shards if bad.in_index]
         in_index += [shard.path for shard in self._shards if shard.is_listed]
         for folder in dict.fromkeys(map(folder_of, in_index)):
-            accounts[folder] = part = read_account(folder, self._options)
+            accounts[folder] = part = read_account(folder, self._options, self._cache)
             parts += [] if part is None else [part]
         for bad in self.bad_shards:
             if not bad.in_index or accounts[folder_of(bad.path)] is None:
@@ -1063,7 +1063,9 @@ class ShardSet:
             from varlen.io.remote import RemoteFile, fetch_whole
 
             if not isinstance(self._cache, str):
-                return self._with_header(RemoteFile(path, identity, self._options, self._cache), shard)
+                checksum = self._shards[shard].checksum
+                remote = RemoteFile(path, identity, self._options, self._cache, checksum)
+                return self._with_header(remote, shard)
             path = fetch_whole(path, self._cache, self._options)
         file = open_file(path, mmap=self._maps)
         if identity is not None and identity != file.identity:

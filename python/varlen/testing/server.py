@@ -72,7 +72,7 @@ class Answer(NamedTuple):
 
 
 class FileServer:
-    """Serves the files of a folder over HTTP on loopback, with ranges, ETags and `If-Match`.
+    """Serves the files of a folder over HTTP on loopback, with ranges, ETags, `If-Match` and `If-None-Match`.
 
     Each request is kept, so a test can count them. `fault` may change any answer, or send none.
 
@@ -250,6 +250,8 @@ class FileServer:
         answer_headers = {"ETag": f'"{tag}"', "Accept-Ranges": "bytes"}
         if headers.get("If-Match", f'"{tag}"') != f'"{tag}"':
             return Answer(412, answer_headers)
+        if headers.get("If-None-Match") == f'"{tag}"':
+            return Answer(304, answer_headers)
         if byte_range is None:
             return Answer(200, answer_headers, body)
         first, last = byte_range[0], min(byte_range[1], len(body) - 1)
