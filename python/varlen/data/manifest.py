@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen.arguments import as_bool, as_list, as_mapping, as_path, check_hashable, one_of
-from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, lost_rows
+from varlen.data.sources.alignment import (
+    AlignedSource,
+    TakenSource,
+    align,
+    bare,
+    check_counts,
+    check_losses,
+    lost_rows,
+    moved_rows,
+)
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.memory import Ints, Source, rest_of
 from varlen.data.views import Views
@@ -136,8 +145,9 @@ def open_manifest(
     storage_options: Any = None,
     verify: str = "never",
     on_bad_shard: str = "error",
+    loses_rows: bool = False,
 ) -> AlignedSource:
-    """The rows of a version of a manifest, by default the last."""
+    """The rows of a version of a manifest, by default the last; loses_rows is that of `manifest_parts`."""
     name, mmap = full_name(path), as_bool(mmap, "mmap")
     for option, value in (("cache", cache), ("storage_options", storage_options)):
         if value is not None and not is_url(name):
@@ -150,11 +160,13 @@ def open_manifest(
     if not (cache is None or isinstance(cache, Cache)):
         cache = os.path.abspath(as_path(cache, "cache", "a folder"))
     parts: list[Source] = []
-    entries = manifest_parts(name, version, options, cache)
+    entries = manifest_parts(name, version, options, cache, loses_rows=loses_rows)
     for entry in entries:
         if entry.faults:
             raise entry.faults[0]
         own: Any = entry.open(mmap, verify, options, cache)
+        if loses_rows and entry.on is None:
+            check_counts([*parts[:1], own])
         if entry.on is not None:
             own = _source_by_ids(name, entry.place, parts, own, entry.on)
         parts.append(own)
@@ -197,18 +209,19 @@ def reload_manifest(source: AlignedSource) -> AlignedSource:
     first: Any = bare(source._parts[0])
     new = open_manifest(
         path, version, mmap=first._maps or first.waits, keys=source._wants, verify=first._verify,
-        cache=first._cache, storage_options=first._options,
+        cache=first._cache, storage_options=first._options, loses_rows=True,
     )  # fmt: skip
     if len(new._parts) != len(source._parts):
         text = f"the last version has {len(new._parts)} parts, but there were {len(source._parts)}"
         raise format_error(path, text, "reload")
+    check_losses(source._parts, new._parts)
     gaps = lost_rows(source._parts[0], new._parts[0])
     for old_part, part_now in zip(source._parts, new._parts, strict=True):
         part: Any = bare(old_part)
         new_part: Any = bare(part_now)
         is_taken = isinstance(part, TakenSource)
-        index = np.delete(part._index, gaps) if is_taken else None
-        if index is not None and not np.array_equal(index, new_part._index[: len(index)]):
+        index = moved_rows(part, new_part._source, gaps) if is_taken else np.empty(0, np.int64)
+        if index is None or (is_taken and not np.array_equal(index, new_part._index[: len(index)])):
             raise format_error(path, f"rows of {sorted(part.fields)} have other ids", "reload")
         compare_sets(*(part._source, new_part._source) if is_taken else (part, new_part))
     return new

@@ -267,12 +267,12 @@ class CacheStore:
         self._store, self._cache = store, cache
         self.state, self.files = store.state, store.files
 
-    def head(self, url: str, size: int, known: State | None = None) -> tuple[bytes, State]:
+    def head(self, url: str, size: int, last_state: State | None = None) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file, which the store is asked for."""
         body, state = self._first_bytes(url, size, functools.partial(self._store.head, url, max(size, BLOCK)))
         return body[:size], state
 
-    def content(self, url: str, limit: int, known: State | None = None) -> tuple[bytes, State]:
+    def content(self, url: str, limit: int, last_state: State | None = None) -> tuple[bytes, State]:
         """The whole file, cut off at `limit` bytes, and its state, which the store is asked for."""
         return self._first_bytes(url, limit, functools.partial(self._store.content, url, limit))
 
@@ -289,9 +289,9 @@ class CacheStore:
         self, url: str, size: int, ask: Callable[[State | None], tuple[bytes, State]]
     ) -> tuple[bytes, State]:
         """The first bytes of a file and its state; from blocks, if that is the one that was seen last."""
-        known = self._cache._last_state(url)
-        body, state = ask(known)
-        if state == known and not body and state.size:
+        last_state = self._cache._last_state(url)
+        body, state = ask(last_state)
+        if state == last_state and not body and state.size:
             return self.ranges([Place(url, state, 0, min(size, state.size))])[0], state
         if state.mark and state.size:
             self._store.check({url: state})
@@ -299,7 +299,7 @@ class CacheStore:
                 data = body[start : start + BLOCK]
                 if len(data) == min(BLOCK, state.size - start):
                     self._cache._put(_name(_Block(url, state, number)), data)
-            if state != known:
+            if state != last_state:
                 self._cache._note_state(url, state)
         return body, state
 

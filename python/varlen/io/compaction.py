@@ -117,7 +117,8 @@ def compact(
         A folder of shards with an index.
     clean
         Delete the old files, of this run and of those before. Whoever opened the folder earlier needs them
-        for rows that it has not read yet, and so do versions of manifests. By default they stay.
+        for rows that it has not read yet, and so do versions of manifests that were kept before rows were
+        deleted. By default they stay.
     engine, workers
         What writes the files, one a task: "processes", "dask", a Client of Dask or "ray", and the number of
         processes, as in `varlen.io.build`. The result is the same.

@@ -59,11 +59,11 @@ class HttpStore:
         self._headers = {str(key): str(value) for key, value in options.get("headers", {}).items()}
         self._proxies: dict[str, str | None] = {}
 
-    def head(self, url: str, size: int, known: State | None = None) -> tuple[bytes, State]:
-        """The first bytes, at most `size`, and the state of the file; no bytes if that is `known`."""
-        if known is not None and not _is_tag(known.mark) and self.state(url) == known:
-            return b"", known
-        return self._get(url, 0, size, None, known)
+    def head(self, url: str, size: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file; no bytes if that is `last_state`."""
+        if last_state is not None and not _is_tag(last_state.mark) and self.state(url) == last_state:
+            return b"", last_state
+        return self._get(url, 0, size, None, last_state)
 
     def state(self, url: str) -> State:
         """The state of the file now."""
@@ -78,12 +78,12 @@ class HttpStore:
     def check(self, states: Mapping[str, State]) -> None:
         """Nothing to do: each read sees a change."""
 
-    def content(self, url: str, limit: int, known: State | None = None) -> tuple[bytes, State]:
-        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `known`."""
-        headers = {"Range": f"bytes=0-{limit - 1}", **_unless(known)}
+    def content(self, url: str, limit: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `last_state`."""
+        headers = {"Range": f"bytes=0-{limit - 1}", **_unless(last_state)}
         answer = self._ask(url, headers, "the whole file", empty=True)
-        if known is not None and answer.status == 304:
-            return b"", known
+        if last_state is not None and answer.status == 304:
+            return b"", last_state
         body = b"" if answer.status == 416 else bytes(answer.data[:limit])
         return body, State(len(body), _mark_of(answer))
 
@@ -97,15 +97,15 @@ class HttpStore:
         return None
 
     def _get(
-        self, url: str, begin: int, end: int, state: State | None, known: State | None = None
+        self, url: str, begin: int, end: int, state: State | None, last_state: State | None = None
     ) -> tuple[bytes, State]:
-        headers = {"Range": f"bytes={begin}-{end - 1}", **_unless(known)}
+        headers = {"Range": f"bytes={begin}-{end - 1}", **_unless(last_state)}
         if state is not None and state.mark.startswith('"'):  # a strong ETag
             headers["If-Match"] = state.mark
         what = f"bytes {begin} to {end - 1}"
         answer = self._ask(url, headers, what)
-        if known is not None and answer.status == 304:
-            return b"", known
+        if last_state is not None and answer.status == 304:
+            return b"", last_state
         if answer.status == 412:
             mark = answer.headers.get("ETag", "another one")
             raise stale_error(url, f"was changed since it was opened: it is {mark} now; open it again")
@@ -179,9 +179,9 @@ def _is_tag(mark: str) -> bool:
     return mark.startswith(('"', 'W/"'))
 
 
-def _unless(known: State | None) -> dict[str, str]:
+def _unless(last_state: State | None) -> dict[str, str]:
     """The header for an answer without a body where the file is in this state."""
-    return {"If-None-Match": known.mark} if known is not None and _is_tag(known.mark) else {}
+    return {"If-None-Match": last_state.mark} if last_state is not None and _is_tag(last_state.mark) else {}
 
 
 @functools.cache

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
 
 from varlen.arguments import as_int
 from varlen.errors import name_file, value_error
@@ -15,7 +17,7 @@ from varlen.io.errors import FileFormatError, format_error
 from varlen.io.formats import MANIFEST
 from varlen.io.layout import Identity
 from varlen.io.schema import load_json
-from varlen.io.shard_index import INDEX, Shard, as_deletions, folder_of
+from varlen.io.shard_index import INDEX, Ints, Shard, as_deletions, folder_of
 from varlen.io.shard_set import ShardSet, open_shards
 from varlen.io.urls import is_url, join_url
 from varlen.io.waits import map_items
@@ -124,32 +126,89 @@ class ManifestPart(NamedTuple):
         return ShardSet(self.shards, mmap, self.names, identities, **how)
 
 
+class _Folders:
+    """The files that folders have now, where those of a manifest are gone as `compact` wrote them anew."""
+
+    def __init__(self, options: Options, cache: object) -> None:
+        self._options, self._cache = options, cache
+        self._files: dict[str, dict[tuple[str, int, int], tuple[Shard, Ints]]] = {}
+        self.has_losses = False  # a file lost rows that the version has
+        self.deletes_rows = False  # files that are there are without the rows that their folder says
+
+    def find(self, path: str, entry: Mapping[str, Any]) -> tuple[Shard, Ints] | None:
+        """The shard that has the rows of a file now, and which of them; None if there is none."""
+        folder = folder_of(path)
+        if folder not in self._files:
+            try:
+                self._files[folder] = dict(self._list(folder))
+            except (OSError, ValueError, IndexError):  # no folder of shards, and so no files in its index
+                self._files[folder] = {}
+        return self._files[folder].get((path, entry["rows"], entry["size"]))
+
+    def _list(self, folder: str) -> Iterator[tuple[tuple[str, int, int], tuple[Shard, Ints]]]:
+        """By path, rows and size: the files of a folder, and those that they were made of."""
+        from varlen.io.compaction import sources_of  # only where a file is gone
+        from varlen.io.reload import place_beside
+
+        cache: Any = self._cache
+        shards = open_shards(folder, storage_options=self._options, cache=cache)
+        for number, shard in enumerate(shards._shards):
+            if not shard.is_listed:
+                continue
+            file = shards.file(number)
+            sources, parts = sources_of(file), list[Ints]()
+            for source in sources:
+                parts = [np.delete(rows, source.deletions) for rows in (*parts, np.arange(source.rows))]
+            keys = [(place_beside(shard.path, source.name), source.rows, source.size) for source in sources]
+            own = (shard.path, file.count, file.identity[0])
+            for key, rows in zip((*keys, own), (*parts, np.arange(file.count)), strict=True):
+                if len(rows) == file.count:
+                    yield key, (shard, rows if shard.deletions is None else np.delete(rows, shard.deletions))
+
+
 def manifest_parts(
-    path: str | os.PathLike[str], version: int | None = None, options: Options = None, cache: object = None
+    path: str | os.PathLike[str],
+    version: int | None = None,
+    options: Options = None,
+    cache: object = None,
+    *,
+    loses_rows: bool = False,
 ) -> list[ManifestPart]:
-    """The parts of a version, by default the last; files that are not what they were are its faults."""
-    name = full_name(path)
+    """The parts of a version, by default the last; files that are not what they were are its faults.
+
+    A file may have been compacted since. loses_rows: also if rows of the version were deleted before that;
+    then all parts are without the rows that were deleted in their folders.
+    """
+    name, folders = full_name(path), _Folders(options, cache)
     versions = read_manifest(name, options, cache)["versions"]
     number = len(versions) if version is None else as_int(version, "version", 1)
     if number > len(versions):
         raise value_error("version", f"expected 1 to {len(versions)}, got {number}", file=name, number=number)
-    place = f"version {number}"
+    parts, place = versions[number - 1]["parts"], f"version {number}"
+    result = [_part(name, place, part, folders, "on" in part) for part in parts]
+    if loses_rows and folders.has_losses:
+        folders.deletes_rows = True
+        result = [_part(name, place, part, folders, True) for part in parts]
+    return result
+
+
+def _part(
+    manifest: str, place: str, part: dict[str, Any], folders: _Folders, loses_rows: bool
+) -> ManifestPart:
+    """A part; loses_rows: files may have lost rows."""
 
     def find(entry: dict[str, Any]) -> tuple[Shard, Identity | None] | FileFormatError:
         try:
-            return _shard(name, place, entry, options, cache)
+            return _shard(manifest, place, entry, folders, loses_rows)
         except FileFormatError as error:
             return error
 
-    parts = []
-    for part in versions[number - 1]["parts"]:
-        entries = map_items(find, part["files"], is_url(name))
-        faults = [one for one in entries if isinstance(one, FileFormatError)]
-        found = [one for one in entries if not isinstance(one, FileFormatError)]
-        shards, identities = (tuple(column) for column in zip(*found, strict=True)) if found else ((), ())
-        pair: Any = tuple(part["on"]) if "on" in part else None
-        parts.append(ManifestPart(tuple(part["keys"]), pair, shards, identities, place, faults))
-    return parts
+    entries = map_items(find, part["files"], is_url(manifest))
+    faults = [one for one in entries if isinstance(one, FileFormatError)]
+    pairs = [one for one in entries if not isinstance(one, FileFormatError)]
+    shards, identities = (tuple(column) for column in zip(*pairs, strict=True)) if pairs else ((), ())
+    pair: Any = tuple(part["on"]) if "on" in part else None
+    return ManifestPart(tuple(part["keys"]), pair, shards, identities, place, faults)
 
 
 def file_sets(path: Any, options: Options = None) -> list[ShardSet]:
@@ -164,18 +223,23 @@ def file_sets(path: Any, options: Options = None) -> list[ShardSet]:
 
 
 def _shard(
-    manifest: str, where: str, entry: dict[str, Any], options: Options, cache: object
+    manifest: str, where: str, entry: dict[str, Any], folders: _Folders, loses_rows: bool
 ) -> tuple[Shard, Identity | None]:
-    """A file of a part, which is there and has the size and the header that it had, and its identity."""
+    """A file of a part, which is there and has the size and the header that it had, and its identity; or the
+    one that `compact` made of it.
+    """
     steps = entry["path"].split("/")
     path = os.path.join(os.path.dirname(manifest), *steps)
     if is_url(manifest):
         path = functools.reduce(join_url, steps, folder_of(manifest))
     try:
-        size, digest, identity = _look_at(path, options, cache)
+        size, digest, identity = _look_at(path, folders._options, folders._cache)
     except OSError as error:
         if is_url(path) and not isinstance(error, FileNotFoundError):
             raise  # of the network
+        home = folders.find(path, entry)
+        if home is not None:
+            return _check_rows(manifest, where, entry, *home, folders, loses_rows), None
         raise format_error(manifest, f"{entry['path']}: {error.strerror or 'no such file'}", where) from None
     if size != entry["size"]:
         text = f"{entry['path']} has {size} bytes, but had {entry['size']}"
@@ -184,8 +248,31 @@ def _shard(
         text = f"{entry['path']} has another header"
         raise format_error(manifest, text, where, "it was changed after the version was kept")
     deletions: Any = as_deletions(entry.get("deleted"), entry["rows"])
+    if folders.deletes_rows and (home := folders.find(path, entry)) is not None:
+        deletions = home[0].deletions
     how: dict[str, Any] = {"checksum": entry.get("checksum"), "deletions": deletions}
     return Shard(path, entry["rows"], size, has_index=False, **how), identity
+
+
+def _check_rows(
+    manifest: str,
+    where: str,
+    entry: dict[str, Any],
+    shard: Shard,
+    rows: Ints,
+    folders: _Folders,
+    loses_rows: bool,
+) -> Shard:
+    """The shard that has these rows of a file that is gone; refused where the version has others."""
+    expected = np.delete(np.arange(entry["rows"]), entry.get("deleted") or [])
+    if not np.array_equal(rows, expected):
+        losses = np.setdiff1d(expected, rows)
+        folders.has_losses = folders.has_losses or not loses_rows
+        if not loses_rows or len(losses) + len(rows) != len(expected):
+            text = f"{entry['path']} was compacted, and {len(losses)} of its {len(expected)} rows are gone"
+            advice = "open the files that are there and save_manifest; a dataset of the version may reload"
+            raise format_error(manifest, text, where, advice)
+    return shard._replace(fields=None, has_index=False)
 
 
 def read_manifest(path: str, options: Options = None, cache: object = None) -> dict[str, Any]:

@@ -377,11 +377,11 @@ def _known_head(
     """The first bytes of a file from a cache, where they are known to be those of the file that is meant."""
     if not isinstance(store, CacheStore) or (expect is None and checksum is None):
         return None
-    known = store.known_head(url, _HEAD)
-    if known is None or expect is not None:
-        return known if known is not None and identity_of(known[1]) == expect else None
-    head = known[0]
-    return known if checksum_in(head[8 : 8 + int.from_bytes(head[:8], "little")]) == checksum else None
+    start = store.known_head(url, _HEAD)
+    if start is None or expect is not None:
+        return start if start is not None and identity_of(start[1]) == expect else None
+    head = start[0]
+    return start if checksum_in(head[8 : 8 + int.from_bytes(head[:8], "little")]) == checksum else None
 
 
 def identity_of(state: State) -> Identity:

@@ -19,8 +19,8 @@ __all__ = []
 class Store(Protocol):
     """Files behind URLs."""
 
-    def head(self, url: str, size: int, known: State | None = None) -> tuple[bytes, State]:
-        """The first bytes, at most `size`, and the state of the file; no bytes if that is `known`."""
+    def head(self, url: str, size: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file; no bytes if that is `last_state`."""
         ...
 
     def state(self, url: str) -> State:
@@ -40,8 +40,8 @@ class Store(Protocol):
         """StaleFileError if one of the files, which were read a moment ago, is in another state now."""
         ...
 
-    def content(self, url: str, limit: int, known: State | None = None) -> tuple[bytes, State]:
-        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `known`."""
+    def content(self, url: str, limit: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `last_state`."""
         ...
 
     def files(self, url: str) -> list[str] | None:
@@ -92,10 +92,10 @@ class FsspecStore:
             self._process_fs = process, self._make()
         return self._process_fs[1]
 
-    def head(self, url: str, size: int, known: State | None = None) -> tuple[bytes, State]:
-        """The first bytes, at most `size`, and the state of the file; no bytes if that is `known`."""
+    def head(self, url: str, size: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file; no bytes if that is `last_state`."""
         state = self.state(url)
-        if state.size == 0 or state == known:
+        if state.size == 0 or state == last_state:
             return b"", state
         return self.ranges([Place(url, state, 0, min(size, state.size))])[0], state
 
@@ -156,10 +156,10 @@ class FsspecStore:
         _folder_sizes[folder] = len(entries)
         return {entry["name"]: _state_of(entry) for entry in entries if entry.get("size") is not None}
 
-    def content(self, url: str, limit: int, known: State | None = None) -> tuple[bytes, State]:
-        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `known`."""
+    def content(self, url: str, limit: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The whole file, cut off at `limit` bytes, and its state; no bytes if that is `last_state`."""
         state = self.state(url)
-        if state == known:
+        if state == last_state:
             return b"", state
         size = min(limit, state.size)
         with _naming(url, f"asked for {size} bytes"):

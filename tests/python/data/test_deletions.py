@@ -290,11 +290,11 @@ def test_a_file_with_the_same_rows_deleted_stays_beside_it(tmp_path, rest):
     assert account.rows.reasons["deleted"].left_out == len(DELETED)
     assert three.reload()[:].to_list() == three[:].to_list()
     vl.open(plain).delete([0])
-    with pytest.raises(ValueError, match="reload: 9 rows, but 8 of the keys"):
+    with pytest.raises(ValueError, match=r"reload: .*a with .* has 9 rows, .*c with .* has 8; add"):
         three.reload()
     vl.open(scores).delete([1])
     rest.delete([1])
-    with pytest.raises(ValueError, match="reload: other rows were deleted in one file than in another"):
+    with pytest.raises(ValueError, match=r"of 9 rows .*a with .*: row 0 was deleted in .*c with .* alone"):
         three.reload()
     less = both.reload()
     assert less["id"].tolist() == rest_of(REST, [1])["id"]

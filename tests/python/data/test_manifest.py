@@ -1,6 +1,7 @@
 """Manifests: each version is opened again as it was, and files that are not what they were are named."""
 
 import contextlib
+import itertools
 import json
 import os
 import pickle
@@ -110,6 +111,144 @@ def test_a_new_key_is_a_new_version(root):
     assert vl.open(root / "set.json", version=1).keys() == ["id", "code"]
     assert vl.open(root / "set.json", keys=["score"]).save_manifest(root / "part.json") == 1
     assert vl.open(root / "part.json")[:].to_list() == SCORE
+
+
+@pytest.fixture
+def folders(root):
+    """Three folders; the rows of the last are found by ids."""
+    (root / "age.nrt").unlink()
+    folder(root / "age", AGE)
+    return root
+
+
+def delete(root, **rows):
+    for name, numbers in rows.items():
+        vl.open(root / name).delete(numbers)
+
+
+def compact(root, *names):
+    for name in names:
+        io.compact(root / name, clean=True, durable=False)
+
+
+def joined(root):
+    return vl.open(root / "base").with_file(root / "score").join(vl.open(root / "age"), on="id")
+
+
+def rows_but(*numbers):
+    return {key: [x for i, x in enumerate(rows) if i not in numbers] for key, rows in ALL.items()}
+
+
+@pytest.mark.parametrize("names", [["base"], ["score", "age"], ["base", "score", "age"]])
+@pytest.mark.parametrize("mmap", [True, False])
+def test_versions_open_after_their_files_were_compacted(folders, names, mmap):
+    delete(folders, base=[1], score=[1], age=[5])
+    assert joined(folders).save_manifest(folders / "set.json") == 1
+    ds = vl.open(folders / "set.json", mmap=mmap)
+    order = list(vl.data.BatchSampler(4, 1, shuffle=True, seed=0))
+    loader = vl.data.Loader(ds, batches=vl.data.BatchSampler(4, 1, shuffle=True, seed=0))
+    first = [batch["id"].tolist() for batch in itertools.islice(loader, 2)]
+    state = loader.state_dict()
+    compact(folders, *names)
+    again = ds.reload()
+    for each in (again, vl.open(folders / "set.json", version=1), pickle.loads(pickle.dumps(again))):
+        assert each[:].to_list() == rows_but(1)
+        each.account.check()
+    assert again.new_rows == range(4, 4)
+    loader = vl.data.Loader(again, batches=vl.data.BatchSampler(4, 1, shuffle=True, seed=0))
+    loader.load_state_dict(state)
+    rest = [batch["id"].tolist() for batch in loader]
+    assert first + rest == [[rows_but(1)["id"][i]] for (i,) in order]
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize("names", [["base"], ["base", "score", "age"]])
+def test_rows_deleted_after_a_version_are_gone_when_it_is_reloaded(folders, names, is_kept):
+    ds = joined(folders)
+    if is_kept:
+        ds.save_manifest(folders / "set.json")
+        ds = vl.open(folders / "set.json")
+    delete(folders, base=[1], score=[1], age=[5])
+    compact(folders, *names)
+    once = ds.reload()
+    delete(folders, base=[0], score=[0])
+    compact(folders, *names)
+    for each, rows in ((once, (1,)), (ds.reload(), (0, 1)), (once.reload(), (0, 1))):
+        assert each[:].to_list() == rows_but(*rows)
+        assert each.new_rows == range(5 - len(rows), 5 - len(rows))
+    assert ds[:].to_list() == ALL
+    if is_kept:
+        with pytest.raises(
+            io.FileFormatError, match=r"base/part-00000\.nrt was compacted, and 2 of its 2 rows"
+        ):
+            vl.open(folders / "set.json")
+    assert joined(folders).save_manifest(folders / "set.json") == 1 + is_kept
+    assert vl.open(folders / "set.json")[:].to_list() == rows_but(0, 1)
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize(("rows", "text"), [
+    ({"base": [1]}, r"reload: .*base with .* has 4 rows, .*score with \['score'\] has 5; add rows"),
+    ({"base": [1], "score": [2]}, r"of 5 rows .*base with .* has 4 and .*score with .* has 4: row 1 was "
+                                  r"deleted in .*base with .* alone; delete the same in all, then reload"),
+    ({"age": [0]}, r"1 at position 4 is no row's id|reload both, and join them again"),
+])  # fmt: skip
+def test_parts_that_lost_other_rows_are_named(folders, rows, text, is_kept):
+    ds = joined(folders)
+    if is_kept:
+        ds.save_manifest(folders / "set.json")
+        ds = vl.open(folders / "set.json")
+    delete(folders, **rows)
+    compact(folders, "base", "score", "age")
+    with pytest.raises(ValueError, match=text):
+        ds.reload()
+    assert ds[:].to_list() == ALL
+
+
+def test_a_version_pins_rows_that_were_deleted_and_not_compacted(folders):
+    joined(folders).save_manifest(folders / "set.json")
+    ds = vl.open(folders / "set.json")
+    delete(folders, base=[1], age=[0])
+    io.compact(folders / "base", durable=False)
+    for each in (ds.reload(), vl.open(folders / "set.json")):
+        assert each[:].to_list() == ALL
+
+
+def test_compacted_files_behind_urls_are_those_of_a_version(folders):
+    fsspec = pytest.importorskip("fsspec")
+    delete(folders, base=[1], score=[1])
+    joined(folders).save_manifest(folders / "set.json")
+    compact(folders, "base", "score")
+    files = fsspec.filesystem("memory")
+    for path in folders.rglob("*"):
+        if path.is_file():
+            files.pipe(f"/gone/{path.relative_to(folders)}", path.read_bytes())
+    try:
+        assert vl.open("memory://gone/set.json")[:].to_list() == rows_but(1)
+    finally:
+        files.rm("/gone", recursive=True)
+
+
+@pytest.mark.parametrize("entry", [
+    lambda source: 1,
+    lambda source: [*source[:4], "?"],
+    lambda source: [source.name, source.rows + 1, source.size, source.time, source.as_entry()[4]],
+    lambda source: [source.name, source.rows, 9, source.time, source.as_entry()[4]],
+])  # fmt: skip
+def test_files_that_say_nonsense_of_their_origin_are_not_taken(folders, entry, monkeypatch):
+    delete(folders, base=[1], score=[1])
+    joined(folders).save_manifest(folders / "set.json")
+    real = io.compaction.CompactedFile
+
+    class Entry(real):
+        def as_entry(self):
+            return entry(real(*self))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(io.compaction, "CompactedFile", Entry)
+        compact(folders, "base")
+    with pytest.raises(io.FileFormatError, match=r"version 1: base/part-00000\.nrt: No such file"):
+        vl.open(folders / "set.json")
 
 
 def test_files_that_are_gone_or_changed_are_named(root):

@@ -16,6 +16,7 @@ from varlen.io.differences import level_difference
 from varlen.io.reload import trace_rows
 from varlen.io.row_ids import RowIds, ids_error
 from varlen.io.schema import joint_metadata
+from varlen.io.shard_index import folder_of
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices, RowsLike
@@ -396,6 +397,56 @@ def lost_rows(old: Source, new: Source) -> Ints:
     if rows is None:
         return np.empty(0, np.int64)
     return np.flatnonzero(~np.isin(np.arange(len(one)) if old_rows is None else old_rows, rows))
+
+
+def check_counts(parts: Sequence[Source]) -> None:
+    """Refuse sources of which one, without its deleted rows, has another number of rows than the first."""
+    counts = [len(part) if (rows := rest_of(part)) is None else len(rows) for part in parts]
+    for part, count in zip(parts[1:], counts[1:], strict=True):
+        if count != counts[0]:
+            reason = f"{_name_part(parts[0])} has {counts[0]} rows, {_name_part(part)} has {count}"
+            advice = "add rows to all, or delete the same in all, then reload"
+            raise value_error("reload", reason, advice, number=count)
+
+
+def check_losses(old: Sequence[Source], new: Sequence[Source]) -> None:
+    """Refuse sources of which one lost other rows than the first, but for those that are found by ids."""
+    first = lost_rows(old[0], new[0])
+    for one, other in zip(old[1:], new[1:], strict=True):
+        losses = first if isinstance(bare(other), TakenSource) else lost_rows(one, other)
+        differences = np.setxor1d(first, losses)
+        if len(differences):
+            rest = rest_of(old[0])
+            count = len(old[0] if rest is None else rest)
+            names = [_name_part(part) for part in (new[0], other)]
+            counts = " and ".join(
+                f"{name} has {count - len(rows)}" for name, rows in zip(names, (first, losses), strict=True)
+            )
+            row = int(differences[0])
+            name = names[0] if row in first else names[1]
+            reason = f"of {count} rows {counts}: row {row} was deleted in {name} alone"
+            raise value_error("reload", reason, "delete the same in all, then reload", row=row)
+
+
+def moved_rows(part: TakenSource, source: Source, gaps: Ints) -> Ints | None:
+    """The rows of a part, but those at `gaps`, as its source numbers them now; None if one is gone."""
+    rows: Ints = np.delete(part._index, gaps)
+    one: Any = bare(part._source)
+    two: Any = bare(source)
+    if not (isinstance(one, ShardSet) and isinstance(two, ShardSet)):
+        return rows if len(source) == len(part._source) else None
+    trace = trace_rows(one, two)
+    if trace is None:
+        return rows
+    places = np.minimum(trace.old.searchsorted(rows), max(len(trace.old) - 1, 0))
+    is_there = len(trace.old) > 0 and np.array_equal(trace.old[places], rows)
+    return trace.new[places] if is_there else None
+
+
+def _name_part(part: Source) -> str:
+    """A source by the folder of its files and its keys."""
+    paths = part._source.paths if isinstance(part, TakenSource) else part.paths
+    return f"{folder_of(paths[0]) if paths else 'a part in memory'} with {sorted(part.fields)}"
 
 
 def _is_same_rest(one: tuple[Ints | None, int], other: tuple[Ints | None, int]) -> bool:

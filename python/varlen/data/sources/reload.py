@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import numpy as np
-
 from varlen.data.manifest import reload_manifest
-from varlen.data.sources.alignment import AlignedSource, TakenSource, align, bare, flat_parts, lost_rows
+from varlen.data.sources.alignment import (
+    AlignedSource,
+    TakenSource,
+    align,
+    bare,
+    check_counts,
+    check_losses,
+    flat_parts,
+    lost_rows,
+    moved_rows,
+)
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Source, rest_of
+from varlen.data.sources.memory import Ints, Source
 from varlen.errors import value_error
 from varlen.io import ShardSet
 from varlen.io.reload import count_known_rows, reload_shards
@@ -63,19 +71,23 @@ def reload_source(source: Source) -> Source:
     return source
 
 
+def _reload_part(source: Source, gaps: Ints) -> Source:
+    """A source of a join; one whose rows are found by ids is without those at `gaps`."""
+    if not isinstance(source, TakenSource) or source.on is None:
+        return reload_source(source)
+    inner = reload_source(source._source)
+    rows = moved_rows(source, inner, gaps) if len(inner) <= len(source._source) else None
+    return reload_source(source) if rows is None else TakenSource(inner, rows, source.on)
+
+
 def _reload_join(source: AlignedSource) -> AlignedSource:
     """The sources of a join, opened again and joined again."""
-    origins = [reload_source(origin) for origin in source._origins]
+    first = reload_source(source._origins[0])
+    gaps = lost_rows(source._parts[0], flat_parts([first])[0][0])
+    origins = [first, *(_reload_part(origin, gaps) for origin in source._origins[1:])]
     parts = flat_parts(origins)[0]
-    counts = [len(part) if (rows := rest_of(part)) is None else len(rows) for part in parts]
-    for part, count in zip(parts[1:], counts[1:], strict=True):
-        if count != counts[0]:
-            reason = f"{counts[0]} rows, but {count} of the keys {sorted(part.fields)}"
-            raise value_error("reload", reason, "add rows to all, or delete them in all, then reload")
-    own, *others = [lost_rows(old, new) for old, new in zip(source._parts, parts, strict=True)]
-    if not all(np.array_equal(own, other) for other in others):
-        reason = "other rows were deleted in one file than in another"
-        raise value_error("reload", reason, "delete the same in all, then reload")
+    check_counts(parts)
+    check_losses(source._parts, parts)
     names = iter([source._own(i, None) for i in range(len(parts))])
     own_names = []
     for origin in origins:
