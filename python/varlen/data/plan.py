@@ -29,7 +29,7 @@ from varlen.data.sources.memory import ColumnLike
 from varlen.data.tensors import as_small, memory_of_buffer, tensor_dtype, to_tensors, torch_name, writing
 from varlen.errors import type_error, value_error
 from varlen.io import small_floats
-from varlen.io.dtypes import small_keys, widen
+from varlen.io.dtypes import kind_of, small_keys, widen
 
 if TYPE_CHECKING:
     from varlen.backends.values import Indices
@@ -308,7 +308,10 @@ def _nan_replacements(
     for key, column in selection.items():
         if replacements.get(key) is None:
             continue
-        if column.dtype.kind == "f" or column.dtype.name == "bfloat16":
+        if kind_of(column.dtype) == "f":
+            if column.dtype.itemsize == 1:
+                advice = "name other keys in nan="
+                raise value_error("nan", f"{key!r} is {column.dtype}, whose NaN is not replaced", advice)
             out[key] = fill_row("nan", key, (), dtypes[key], replacements[key])
         elif isinstance(value, Mapping):
             raise value_error("nan", f"{key!r} is {column.dtype}, which has no NaN")

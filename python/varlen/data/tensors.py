@@ -16,7 +16,7 @@ from varlen.arguments import as_dtype, gradient_error
 from varlen.backends.values import is_tensor
 from varlen.errors import overflow_error, type_error
 from varlen.io import small_floats
-from varlen.io.dtypes import stand_in_name
+from varlen.io.dtypes import kind_of, stand_in_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,13 +90,11 @@ def _by_bits(name: str, array: Array, torch_dtype: str | None) -> Any:
     """A tensor of times, or of numbers whose dtype NumPy does not know, by what their bits mean."""
     if array.dtype.kind in "mM":
         return _memory().tensor_of(array.view(np.int64))
-    if array.dtype.kind == "V" or torch_dtype is not None:
-        import torch
+    import torch
 
-        name = torch_dtype or small_floats.name_of(array.dtype) or array.dtype.name
-        dtype = getattr(torch, name, None)
-        if isinstance(dtype, torch.dtype):
-            return _memory().tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
+    dtype = getattr(torch, torch_dtype or small_floats.name_of(array.dtype) or array.dtype.name, None)
+    if isinstance(dtype, torch.dtype):
+        return _memory().tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
     raise type_error("framework", f"torch has no dtype for {array.dtype}, that of {name!r}")
 
 
@@ -105,9 +103,16 @@ def memory_of_buffer(buffer: Any, dtype: np.dtype | None) -> Any:
     if not is_tensor(buffer):
         return buffer
     array = _memory().as_numpy(buffer)
-    if dtype is not None and dtype.kind in "mMV" and array.dtype == np.dtype(f"i{dtype.itemsize}"):
+    if dtype is not None and array.dtype == _bits_of(dtype):
         return array.view(dtype)
     return array
+
+
+def _bits_of(dtype: np.dtype) -> np.dtype | None:
+    """The integers as which a tensor shows a dtype that NumPy or torch lacks; None for other dtypes."""
+    if kind_of(dtype) == "f" and dtype.itemsize == 1:
+        return np.dtype(np.uint8)
+    return np.dtype(f"i{dtype.itemsize}") if dtype.kind in "mMV" else None
 
 
 def writing(buffers: Mapping[str, Any]) -> AbstractContextManager[None]:

@@ -19,6 +19,7 @@ from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.io.bits import as_compress
 from varlen.io.building.engines import MOST_WORKERS
+from varlen.io.dtypes import refuse_misfits
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types.attributes import attributes_of
@@ -502,7 +503,7 @@ class Views(Batching):
         uniques, part = np.unique(values, return_inverse=True)
         words = self._words_of(name)
         if words is not None:
-            uniques, again = np.unique(np.array(words)[uniques], return_inverse=True)
+            uniques, again = np.unique(np.array(words, np.str_)[uniques], return_inverse=True)
             part = again[part]
         order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(uniques)))
         begins = [0, *ends[:-1]]
@@ -513,7 +514,7 @@ class Views(Batching):
 
     def _words_of(self, name: str) -> tuple[str, ...] | None:
         field = self.fields.get(name)
-        return None if field is None else field.vocabulary or None
+        return None if field is None else field.vocabulary
 
     def _row_values(self, name: str) -> Array:
         """One value a row: of a key of dim 0, words where it has a vocabulary; or the lengths."""
@@ -524,7 +525,7 @@ class Views(Batching):
         if values.size and not 0 <= int(values.min()) <= int(values.max()) < len(words):
             text = f"key {name!r}: ids {values.min()} to {values.max()}, for {len(words)} words"
             raise name_only_file(value_error("", text), self._source.paths)
-        return np.array(words)[values]
+        return np.array(words, np.str_)[values]
 
     def _stored_values(self, name: str) -> Array:
         """One value a row: of a key of dim 0, ids where it has a vocabulary; or the lengths."""
@@ -542,9 +543,22 @@ class Views(Batching):
         if self._index is not None:
             shards, places = rows_in_shards(source, self._index)
         parts = map_shards(source, lambda shard: source.values(shard, name), shards.tolist())
-        values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
-        values = values.astype(self.fields[name].dtype, copy=False)
+        dtype = self.fields[name].dtype
+        parts = [self._widen(name, part, dtype, i) for i, part in zip(shards.tolist(), parts, strict=True)]
+        values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), dtype)
         return values if places is None else values[places]
+
+    def _widen(self, name: str, values: Array, dtype: np.dtype, shard: int) -> Array:
+        """Values of a shard for a key of dim 0, in the dtype of all; refuses a row that does not fit."""
+        if values.dtype == dtype:
+            return values
+        source, index = self._source, self._index
+        joint = _core.Joint([name], [0], [values], [], len(values))
+        begin, end = source.offsets[shard : shard + 2].tolist()
+        rows = np.arange(begin, end) if index is None else index[(index >= begin) & (index < end)]
+        refuse_misfits(joint.take(rows - begin), {name: dtype}, rows, source.paths[shard])
+        with np.errstate(all="ignore"):  # of the other rows
+            return values.astype(dtype)
 
     def _levels(self, depth: int) -> list[_core.Level]:
         """The first levels of these rows."""

@@ -89,7 +89,7 @@ def _number_figures(values: NDArray[Any]) -> dict[str, Any]:
     if not valid.size:
         return result
     if not is_time:
-        with np.errstate(invalid="ignore"):  # of infinities
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinities, and of squares
             result |= {"mean": float(valid.mean(dtype=np.float64)), "std": float(valid.std(dtype=np.float64))}
     order = np.sort(valid)  # quartiles of times are times that are there
     result |= {name: _quantile(order, share, is_time) for name, share in _QUARTILES.items()}

@@ -16,6 +16,7 @@ import numpy as np
 
 from varlen.errors import error_of, type_error
 from varlen.io.distinct import Distinct
+from varlen.io.dtypes import kind_of
 from varlen.io.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -117,9 +118,10 @@ class Tally:
         >>> tally.as_dict()
         {'values': 0, 'nulls': 0, 'distinct': 2}
         """
-        kind = values.dtype.kind
+        kind = kind_of(values.dtype)
         if kind == "f":
-            nulls += int(np.count_nonzero(np.isnan(values)))
+            with np.errstate(invalid="ignore"):  # ml_dtypes warns of NaNs that signal
+                nulls += int(np.count_nonzero(np.isnan(values)))
         elif kind in "mM":
             nulls += int(np.count_nonzero(np.isnat(values)))
         self.nulls = (self.nulls or 0) + nulls

@@ -11,7 +11,7 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_int, check_key, new_words, refuse_mask, vocabularies_of
 from varlen.backends.nested import first_leaf
 from varlen.errors import as_record, error_of, instance_error, row_error, type_error, value_error
-from varlen.io.dtypes import cast_exactly
+from varlen.io.dtypes import cast_exactly, kind_of
 from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
@@ -359,7 +359,7 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
             if nulls and _takes_nulls(items, options):
                 return _scalars(key, [np.nan if item is None else item for item in items], options)
             raise value_error("", "Vals must all be ints, floats, or bools") from error  # which has the place
-        kind = np.dtype(dtype).kind
+        kind = kind_of(np.dtype(dtype))
         if kind == "f":
             return _numbers(key, [np.nan if item is None else item for item in items], 0, options)[0]
         if kind in "iub":
@@ -402,7 +402,7 @@ def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, lis
             flat, levels = _numbers(key, value, -1, options)
         except TypeError:
             takes_nulls = _takes_nulls(value, options)
-            if not (takes_nulls if is_inferred else np.dtype(options.schema[key]).kind == "f"):
+            if not (takes_nulls if is_inferred else kind_of(np.dtype(options.schema[key])) == "f"):
                 raise
             flat, levels = _numbers(key, _with_null(value, np.nan), -1, options)  # as of rows without a level
         if is_inferred and not levels[-1].lengths.all() and _has_empty_array(value, len(levels)):

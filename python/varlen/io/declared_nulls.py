@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from varlen.interop.nulls import FIELD, Nulls
+from varlen.io.dtypes import dtype_named, kind_of
 from varlen.io.intent import Schema
 
 __all__: list[str] = []
@@ -34,5 +33,5 @@ class DeclaredNulls(Nulls):
         if any(not schema[key].nullable for key in keys):
             return Nulls(why=_NONE_ALLOWED)
         dtype = schema[name].dtype if name in schema else None
-        is_float = dtype is not None and np.dtype(dtype).kind in "fmM"
+        is_float = dtype is not None and kind_of(dtype_named(dtype)) in "fmM"
         return replace(plain, policy="nan") if plain.policy == "refuse" and is_float else plain

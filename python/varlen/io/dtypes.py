@@ -83,14 +83,35 @@ def face_dtype(tag: str) -> np.dtype:
     return np.dtype(np.float32) if has_stand_in(tag) else dtype_of(tag)
 
 
+def kind_of(dtype: np.dtype) -> str:
+    """NumPy's letter for the kind of a dtype's numbers; "f" for floats that NumPy itself lacks, too.
+
+    >>> kind_of(np.dtype("u2")), kind_of(dtype_of("BF16"))
+    ('u', 'f')
+    """
+    return "f" if dtype.kind == "V" and _small_name(dtype) in _EXTRA_TAGS else dtype.kind
+
+
+def dtype_named(name: str) -> np.dtype:
+    """The dtype of a name; that of a float which NumPy lacks is as `face_dtype` has it.
+
+    >>> dtype_named("float16")
+    dtype('float16')
+    """
+    return face_dtype(_EXTRA_TAGS[name]) if name in _EXTRA_TAGS else np.dtype(name)
+
+
+def _small_name(dtype: np.dtype) -> str:
+    return small_floats.name_of(dtype) or dtype.name
+
+
 def tag_of(dtype: np.dtype, name: str = "array") -> str:
     """The file's name for a dtype; TypeError names the tensor if there is none.
 
     >>> tag_of(np.dtype(">i4"))
     'I32'
     """
-    small = small_floats.name_of(dtype) or dtype.name
-    tag = _TAGS.get(dtype.newbyteorder("<")) or _EXTRA_TAGS.get(small)
+    tag = _TAGS.get(dtype.newbyteorder("<")) or _EXTRA_TAGS.get(_small_name(dtype))
     if tag is None:
         raise type_error(name, f"a file cannot hold dtype {dtype}")
     return tag
@@ -163,7 +184,9 @@ def widen(
             values = joint.values(name)
             if small_floats.name_of(values.dtype) is not None:
                 values = small_floats.as_float32(values)
-            joint = joint.with_column(name, dim, values.astype(dtypes[name], copy=False), joint.meta)
+            with np.errstate(invalid="ignore"):  # of NaNs that signal
+                values = values.astype(dtypes[name], copy=False)
+            joint = joint.with_column(name, dim, values, joint.meta)
     return joint
 
 

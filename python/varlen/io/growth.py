@@ -14,7 +14,7 @@ from varlen import _core
 from varlen.errors import file_error, row_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
-from varlen.io.dtypes import cast_exactly, dtype_of, has_stand_in
+from varlen.io.dtypes import cast_exactly, dtype_of, has_stand_in, kind_of
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock
 from varlen.io.intent import Schema
@@ -130,7 +130,7 @@ class Folder:
             raise value_error(name, f"{kinds[0]}, but {self.path} holds {kinds[1]}")
         if is_text or field.vocabulary is not None or array.dtype == dtype:
             return array
-        if array.size and array.dtype.kind not in _HOLDS.get(dtype.kind, dtype.kind):
+        if array.size and kind_of(array.dtype) not in _HOLDS.get(kind_of(dtype), dtype.kind):
             raise value_error(name, f"dtype {array.dtype}, but {dtype} in {self.path}", "cast it first")
         cast = cast_exactly(name, array, dtype)
         place = _find_rounded(array, cast)
@@ -142,9 +142,10 @@ class Folder:
 
 def _find_rounded(array: Any, cast: Any) -> tuple[int, ...] | None:
     """The place of the first float that another dtype rounds."""
-    if array.dtype.kind != "f" or np.can_cast(array.dtype, cast.dtype, "safe"):
+    if kind_of(array.dtype) != "f" or np.can_cast(array.dtype, cast.dtype, "safe"):
         return None
-    bad = (cast.astype(array.dtype) != array) & (array == array)
+    with np.errstate(all="ignore"):
+        bad = (cast.astype(array.dtype) != array) & (array == array)
     return tuple(np.argwhere(bad)[0].tolist()) if bad.any() else None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from varlen.arguments import as_mapping, as_path, one_of
 from varlen.errors import name_item, name_place, type_error, value_error
 from varlen.io import atomic
+from varlen.io.dtypes import dtype_named, kind_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
 
@@ -90,7 +91,7 @@ class SchemaColumn:
             if not isinstance(getattr(self, name), (str, type(None))):
                 raise value_error(name, f"expected a string, got {getattr(self, name)!r}")
         try:
-            dtype_kind = None if self.dtype is None else np.dtype(self.dtype).kind
+            dtype_kind = None if self.dtype is None else kind_of(dtype_named(self.dtype))
         except TypeError:
             raise value_error("dtype", f"{self.dtype!r} is no dtype of NumPy") from None
         choices = {"id": (None, *"iu"), "number": tuple("biufc"), "time": tuple("mM")}.get(self.kind, (None,))
@@ -261,7 +262,7 @@ class Schema(Mapping[str, SchemaColumn]):
         >>> Schema({"code": SchemaColumn("code")}).dtypes
         {'code': <class 'str'>}
         """
-        return {n: str if c.dtype is None else np.dtype(c.dtype) for n, c in self._columns.items()}
+        return {n: str if c.dtype is None else dtype_named(c.dtype) for n, c in self._columns.items()}
 
     @classmethod
     def of(cls, stored: Mapping[str, Field], declared: Mapping[str, object] | None = None) -> Schema:
@@ -454,9 +455,10 @@ class Schema(Mapping[str, SchemaColumn]):
             where,
         )
         for name, (_, dtype, values) in columns.items():
-            if self[name].nullable or dtype.kind not in "fmM":
+            if self[name].nullable or kind_of(dtype) not in "fmM":
                 continue
-            null = np.isnat(values.view(dtype)) if dtype.kind in "mM" else np.isnan(values)
+            with np.errstate(invalid="ignore"):  # ml_dtypes warns of NaNs that signal
+                null = np.isnat(values.view(dtype)) if dtype.kind in "mM" else np.isnan(values)
             if null.any():
                 row = int(np.argwhere(null)[0][0])
                 raise value_error(
@@ -515,7 +517,7 @@ class Schema(Mapping[str, SchemaColumn]):
                     f"holds {what}, but the schema says {column.kind}",
                     context=f"{where}: {name}",
                 )
-            if column.dtype is not None and entry.dtype != np.dtype(column.dtype):
+            if column.dtype is not None and entry.dtype != dtype_named(column.dtype):
                 raise value_error(
                     "",
                     f"{entry.dtype}, but the schema says {column.dtype}",

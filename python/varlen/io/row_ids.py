@@ -71,14 +71,36 @@ class RowIds:
         if self._words is not None and query.dtype.kind in "UTO":
             query = np.array([self._words.get(word, -1) for word in query.reshape(-1).tolist()], np.int64)
             query = query.reshape(given_ids.shape)
+        is_text, own = self._ids.dtype.kind in "UT", query.dtype
+        if own.kind == "O":
+            fits = np.array([isinstance(item, str) == is_text for item in query.reshape(-1).tolist()])
+            _refuse_missing(given_ids, fits)
+        else:
+            _refuse_missing(given_ids, np.full(query.size, (own.kind in "UT") == is_text))
+        if is_text:
+            query, is_same = np.array(query.tolist(), np.str_) if own.kind in "TO" else query, True
+        else:
+            query, is_same = self._in_own_dtype(query)
         index = np.minimum(np.searchsorted(self._ids, query), max(len(self._ids) - 1, 0))
-        is_known = self._ids[index] == query if len(self._ids) else np.zeros(query.shape, bool)
-        missing = np.flatnonzero(~np.atleast_1d(is_known))
-        if len(missing):
-            raise error_of(
-                KeyError,
-                "ids",
-                f"{given_ids.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id",
-                row=missing[0],
-            )
+        is_known = is_same & (self._ids[index] == query) if len(self._ids) else np.zeros(query.shape, bool)
+        _refuse_missing(given_ids, is_known)
         return self._order[index]
+
+    def _in_own_dtype(self, query: Array) -> tuple[Array, Any]:
+        """Numbers in the dtype of those of the rows, and which of them are the same there."""
+        dtype = self._ids.dtype
+        is_exact = dtype.kind == query.dtype.kind or not {dtype.kind, query.dtype.kind} <= set("iuf")
+        if is_exact or np.result_type(dtype, query.dtype).kind != "f":
+            return query, True
+        with np.errstate(invalid="ignore"):  # NaN is no integer
+            own = query.astype(dtype)
+        return own, own.astype(object) == query.astype(object)  # floats would round integers
+
+
+def _refuse_missing(ids: Array, is_known: Array) -> None:
+    """KeyError for the first id that no row has."""
+    missing = np.flatnonzero(~np.atleast_1d(is_known))
+    if len(missing):
+        place = int(missing[0])
+        text = f"{ids.reshape(-1)[place]} at position {place} is no row's id"
+        raise error_of(KeyError, "ids", text, row=place)

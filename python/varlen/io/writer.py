@@ -299,7 +299,9 @@ class Writer(atomic.AtomicWriter):
     def _begin_with(self, fields: Mapping[str, Field], depth: int) -> None:
         """Take over keys from the fields of a folder, as if rows were written with them."""
         self._words = {
-            n: {w: i for i, w in enumerate(f.vocabulary)} for n, f in fields.items() if f.vocabulary
+            n: {w: i for i, w in enumerate(f.vocabulary)}
+            for n, f in fields.items()
+            if f.vocabulary is not None
         }
         self._columns = {n: _Column(f.dim, dtype_of(f.tag), f.trailing, f.dtype) for n, f in fields.items()}
         for column in self._columns.values():

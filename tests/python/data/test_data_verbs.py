@@ -327,6 +327,52 @@ def test_concat_widens_and_keeps_words(tmp_path, mmap):
     assert both[:].to_list()["w"][2] == ["a", "b", "c"]
 
 
+def test_values_of_rows_are_not_rounded(tmp_path):
+    for name, values in {"a": [2**53, 2**53 + 1], "b": [2.0, 0.5]}.items():
+        varlen.io.save(tmp_path / f"{name}.nrt", {"dim0/id": np.array(values)})
+    parts = [varlen.open(tmp_path / f"{name}.nrt") for name in "ab"]
+    for ds in (varlen.open([tmp_path / "a.nrt", tmp_path / "b.nrt"]), parts[0].concat(parts[1])):
+        for read in (
+            lambda ds: ds.filter(lambda rows: rows["id"] > 0),
+            lambda ds: ds.split("id"),
+            lambda ds: ds.join(parts[1].with_key("x", [1, 2]), on="id"),
+        ):
+            with pytest.raises(ValueError, match=r"a\.nrt: key 'id': 9007199254740993 in row 1 does not fit"):
+                read(ds)
+        rest = ds.select([3, 0])
+        assert [len(part) for part in rest.split("id").values()] == [1, 1]
+        assert rest.filter(lambda rows: rows["id"] > 1)[:].to_list() == {"id": [2.0**53]}
+
+
+def test_ids_of_other_dtypes_are_compared_exactly():
+    numbers = [2**53, 2**53 + 1, 5]
+    ints = Dataset(Joint({"id": np.array(numbers)}, row_ids="id"))
+    floats = Dataset(Joint({"id": np.array([2.0**53, 5.0])}, row_ids="id"))
+    assert ints.rows_of(np.array(numbers, np.uint64)).tolist() == [0, 1, 2]
+    assert ints.rows_of(np.array([5, 2**53], np.float32)).tolist() == [2, 0]
+    assert floats.rows_of([5, 2**53]).tolist() == [1, 0]
+    for ds, ids in ((floats, [5, 2**53 + 1]), (ints, [5, 2**64]), (ints, [5.0, np.nan]), (ints, [5, "5"])):
+        with pytest.raises(KeyError, match="at position 1 is no row's id"):
+            ds.rows_of(np.array(ids, object) if isinstance(ids[1], str) else ids)
+    words = Dataset(Joint({"id": ["a", "b"]}, row_ids="id"))
+    for kind in (object, np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else str):
+        assert words.rows_of(np.array(["b", "a"], kind)).tolist() == [1, 0]
+
+
+def test_words_of_no_rows_are_words(tmp_path):
+    none = {"dim0/id": np.empty(0, "U1"), "dim1/bounds": np.empty(0, np.int64), "dim1/w": np.empty(0, "U1")}
+    for name in "ab":
+        with varlen.io.ShardWriter(tmp_path / name, 2, row_ids="id", padding_id=False) as writer:
+            writer.append({f"{key}{name}" if key[-1] == "w" else key: x for key, x in none.items()})
+    one, two = (varlen.open(tmp_path / name) for name in "ab")
+    assert one.filter(lambda rows: rows["id"] == "a")[:].to_list() == {"id": [], "wa": []}
+    assert one.split("id") == {}
+    assert one.join(two, on="id")[:].to_list() == {"id": [], "wa": [], "wb": []}
+    with varlen.io.ShardWriter(tmp_path / "a", 2, append=True) as writer:
+        writer.append({"id": ["x"], "wa": [["y", "z"]]})
+    assert one.reload().fields["wa"].vocabulary == ("y", "z")  # no word for padding there either
+
+
 def test_concat_of_concats_is_one_over_all_sources():
     parts = [Dataset(Joint({"id": [i], "x": [[1] * (1 + i % 3)]})) for i in range(30)]
     joined = functools.reduce(lambda whole, part: whole.concat(part), parts)

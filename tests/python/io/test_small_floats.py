@@ -44,6 +44,69 @@ def test_files_keep_their_dtypes_with_ml_dtypes(folder):
     assert {key: field.dtype.name for key, field in data.fields.items()} == {name: name for name in NAMES}
 
 
+def test_every_step_of_a_folder_keeps_them(folder, tmp_path):
+    whole = varlen.open(folder / "shards")
+    data = whole.select([0, 1, 2])
+    names = {name: name for name in NAMES}
+    data.save(tmp_path / "own", rows_per_shard=2, compress=True)
+    with io.ShardWriter(tmp_path / "own", 2, append=True) as writer:
+        writer.append(whole[3:])
+    data.map(lambda rows: rows, tmp_path / "map", rows_per_shard=2)
+    data.filter(min_len=1, path=tmp_path / "filter", rows_per_shard=1)
+    for part, rows in (("own", ROWS * 2), ("map", ROWS), ("filter", [ROWS[0], ROWS[2]])):
+        made = varlen.open(tmp_path / part)
+        assert {key: field.dtype.name for key, field in made.fields.items()} == names, part
+        assert made[:].to_list() == dict.fromkeys(NAMES, rows), part
+    schema = io.Schema.of(whole.fields)
+    assert {key: column.dtype for key, column in schema.items()} == names
+    assert io.Schema.from_toml(schema.to_toml()) == schema
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_of_tensors_have_the_dtype_of_their_own_name(folder, name):
+    torch = pytest.importorskip("torch")
+    data, dtype = varlen.open(folder / "a.nrt"), getattr(torch, name)
+    out = torch.zeros(3, 2, dtype=dtype)
+    for how in ({}, {"out": {name: out}}, {"dtype": dtype}):
+        batch = data.batch([2, 0, 0], framework="torch", keys=[name], masks=False, fill=1, **how)
+        assert batch[name].dtype == dtype
+        assert batch[name].float().tolist() == [[4, 1], [1, 2], [1, 2]]
+    assert out.float().tolist() == [[4, 1], [1, 2], [1, 2]]
+    if name != "bfloat16":
+        with pytest.raises(ValueError, match=f"^nan: '{name}' is {name}, whose NaN is not replaced"):
+            data.batch([0], nan=0, keys=[name])
+
+
+def test_nulls_among_them_are_nan_and_are_counted(tmp_path):
+    declared = {"kind": "number", "dtype": "bfloat16", "level": 1}
+    schema = io.Schema({"x": declared})
+    assert schema.dtypes["x"].name == "bfloat16"
+    with io.Writer(tmp_path / "a.nrt", schema=schema) as writer:
+        writer.append({"x": [[1.5, None], [], [2]]})
+    np.testing.assert_equal(varlen.open(tmp_path / "a.nrt")[:].to_list(), {"x": [[1.5, np.nan], [], [2]]})
+    signalling = np.array([0x7F81, 0x3FC0], np.uint16).view(ml_dtypes.bfloat16)
+    pieces = {"dim1/bounds": np.array([2]), "dim1/x": signalling}
+    with io.Writer(tmp_path / "b.nrt", schema=schema) as writer:
+        writer.append(pieces)
+    varlen.open(tmp_path / "b.nrt").save(tmp_path / "c.nrt")
+    made = varlen.open(tmp_path / "c.nrt")
+    assert made["x"].values.tobytes() == signalling.tobytes()
+    assert made.account.columns["x"].result.nulls == 1
+    strict = io.Schema({"x": {**declared, "nullable": False}})
+    with (
+        pytest.raises(ValueError, match="x: null at row 0"),
+        io.Writer(tmp_path / "d", schema=strict) as writer,
+    ):
+        writer.append(pieces)
+    made.save(tmp_path / "e", rows_per_shard=1)
+    with io.ShardWriter(tmp_path / "e", 1, append=True) as writer:
+        writer.append({"x": [[0.5]]})
+    writer = io.ShardWriter(tmp_path / "e", 1, append=True)
+    with pytest.raises(ValueError, match=r"x: 0\.1 at row 0 would be rounded to bfloat16"):
+        writer.append({"x": [[0.1]]})
+    assert varlen.open(tmp_path / "e")[1].to_list() == {"x": [0.5]}
+
+
 HIDDEN = """
 import sys
 

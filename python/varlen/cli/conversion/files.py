@@ -29,6 +29,7 @@ from varlen.io import Account, Schema
 from varlen.io.building.drafts import Step
 from varlen.io.building.engines import LostWorkerError, results_of, run_tasks
 from varlen.io.building.plan import build_folder
+from varlen.io.dtypes import dtype_named
 from varlen.io.file import File
 
 __all__: list[str] = []
@@ -118,7 +119,7 @@ class FileStep(Step):
         for name, column in zip(names, columns, strict=True):
             if column.is_words:
                 plan.words.begin(name)
-        dtypes = [np.dtype(np.int64 if column.dtype is None else column.dtype) for column in columns]
+        dtypes = [dtype_named(column.dtype or "int64") for column in columns]
         values = [
             np.zeros((0, *column.trailing), dtype) for column, dtype in zip(columns, dtypes, strict=True)
         ]
