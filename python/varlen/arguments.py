@@ -260,9 +260,12 @@ def as_mapping(value: object, argument: str, what: str) -> Mapping[Any, Any]:
 def as_path(path: object, argument: str = "path", what: str = "a path") -> str:
     """The given path, as text."""
     try:
-        return os.fsdecode(path)  # type: ignore[arg-type]
+        name = os.fsdecode(path)  # type: ignore[arg-type]
     except TypeError:
         raise instance_error(argument, what, path) from None
+    if not name or "\0" in name:
+        raise value_error(argument, f"expected {what}, got {'a null byte in ' if name else ''}{path!r}")
+    return name
 
 
 def as_list(value: Any, argument: str, what: str) -> list[Any]:

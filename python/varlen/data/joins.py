@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import check_key
-from varlen.data.manifest import find_rows, open_manifest, save_manifest
+from varlen.arguments import check_key, option_error
+from varlen.data.manifest import find_rows, open_source, save_manifest
 from varlen.data.sources.alignment import TakenSource, align
 from varlen.data.sources.memory import Array, Source
 from varlen.data.views import Views
 from varlen.errors import file_error, instance_error, value_error
 from varlen.io import open_shards
-from varlen.io.manifest_file import is_manifest
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__: list[str] = []
 
+_OPTIONS = [*list(inspect.signature(open_shards).parameters)[1:], "version"]
+
 
 class JoinMethods(Views):
     """Datasets with the keys of several."""
 
-    def with_file(self, path: str | os.PathLike[str], **options: Any) -> Self:
+    def with_file(
+        self, path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **options: Any
+    ) -> Self:
         """Add the keys of a file, a folder of shards or a manifest, which has the same rows in this order.
 
         Nothing is copied or written: embeddings may lie beside the files that they were made of. Shards need
@@ -65,10 +69,12 @@ class JoinMethods(Views):
                [0.5, 1. ]], dtype=float32)
         >>> folder.cleanup()
         """
-        opener: Any = open_manifest if is_manifest(path) else open_shards
-        other: Any = opener(path, **{"mmap": self._source.mmap or self._source.decodes, **options})
+        for option in options:
+            if option not in _OPTIONS:
+                raise option_error(option, advice=f"the options are {', '.join(_OPTIONS)}")
+        other: Any = open_source(path, **{"mmap": self._source.mmap or self._source.decodes, **options})
         rows = self._with_source(other)._without_deletions()
-        name = os.fspath(path)
+        name = ", ".join(map(os.fsdecode, path if isinstance(path, (list, tuple)) else [path]))
         count, other_count = len(self), len(rows)
         if count != other_count:
             one = f"row {min(count, other_count)} is only {'there' if other_count > count else 'here'}"

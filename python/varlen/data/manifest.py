@@ -27,7 +27,7 @@ from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.memory import Ints, Source, rest_of
 from varlen.data.views import Views
 from varlen.errors import error_of, name_file, naming, value_error
-from varlen.io import Cache, FileFormatError, ShardSet, atomic
+from varlen.io import Cache, FileFormatError, ShardSet, atomic, open_shards
 from varlen.io.errors import format_error
 from varlen.io.folder_lock import lock_folder
 from varlen.io.formats import MANIFEST
@@ -37,6 +37,7 @@ from varlen.io.manifest_file import (
     full_name,
     has_name,
     header_digest,
+    is_manifest,
     manifest_parts,
     read_manifest,
 )
@@ -118,6 +119,8 @@ def _part_of(part: Any, names: Sequence[str], folder: str) -> dict[str, Any]:
         raise _save_error(f"{part.paths[0]} is behind a URL", advice)
     if part.bad_shards:
         raise _save_error(f"{part.bad_shards[0].path} was left out")
+    for shard in range(len(part.paths)):
+        part.file(shard)  # whose rows and keys are those that its index says
     part.check()
     files = [_file_of(part, shard, folder) for shard in range(len(part.paths))]
     return {**result, "keys": list(names), "files": files}
@@ -133,6 +136,15 @@ def _file_of(part: ShardSet, shard: int, folder: str) -> dict[str, Any]:
     entry |= {"size": os.stat(path).st_size, "header": header_digest(path)}
     index_entry = entry_of(part._shards[shard])
     return entry | {name: index_entry[name] for name in ("checksum", "deleted") if name in index_entry}
+
+
+def open_source(path: Any, version: int | None = None, **options: Any) -> Any:
+    """The rows of what `varlen.open` takes: a manifest, or files."""
+    if is_manifest(path) or (version is not None and has_name(path)):
+        return open_manifest(path, version, **options)
+    if version is not None:
+        raise value_error("version", f"{path} is no manifest; only manifests have versions")
+    return open_shards(path, **options)
 
 
 def open_manifest(

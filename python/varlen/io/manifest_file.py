@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from varlen.arguments import as_int
+from varlen.arguments import as_int, as_path
 from varlen.errors import name_file, value_error
 from varlen.io.cache import open_store
 from varlen.io.errors import FileFormatError, format_error
@@ -55,16 +55,16 @@ def has_name(path: object) -> bool:
     >>> has_name("set.json"), has_name("visits/index.json"), has_name("http://host/set.json?key=1")
     (True, False, True)
     """
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, bytes, os.PathLike)):
         return False
-    text = os.fspath(path)
+    text = os.fsdecode(path)
     name = str(text).partition("?")[0].rpartition("/")[2] if is_url(text) else os.path.basename(text)
     return isinstance(name, str) and name.endswith(".json") and name != INDEX
 
 
 def full_name(path: str | os.PathLike[str]) -> str:
     """The absolute path of a manifest, or its URL."""
-    return str(path) if is_url(path) else os.path.abspath(os.fspath(path))
+    return str(path) if is_url(path) else os.path.abspath(as_path(path))
 
 
 def header_digest(path: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from varlen.arguments import as_path
 from varlen.errors import instance_error, name_file, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
@@ -61,7 +62,7 @@ def find_shards(
 
     verify: compare an index with its checksum. sizes: refuse listed files that are gone or have another size.
     """
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, bytes, os.PathLike)):
         if not isinstance(path, (list, tuple)):
             raise instance_error("path", "a path or a list of paths", path)
         parts = [find_shards(item, options, cache, verify=verify, sizes=sizes) for item in path]
@@ -70,9 +71,7 @@ def find_shards(
         return tuple(shard for part in parts for shard in part)
     if is_url(path):
         return _find_remote(str(path), options, cache, verify)
-    if not os.fspath(path):
-        raise FileNotFoundError(2, "No such file or folder", "")
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(as_path(path))
     if os.path.isdir(name):
         index = os.path.join(name, INDEX)
         if os.path.exists(index):

@@ -131,7 +131,9 @@ def open_shards(
         for name in names:
             check_hashable(name, "keys")
         keys = tuple(dict.fromkeys(names))
-    name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
+    name = path if type(path) is str else None
+    if isinstance(path, (bytes, os.PathLike)):
+        path = name = os.fsdecode(path)
     mmap = as_bool(mmap, "mmap")
     is_usual = isinstance(verify, str) and isinstance(on_bad_shard, str)
     if not (is_usual and verify == "never" and on_bad_shard == "error"):
@@ -173,9 +175,10 @@ def open_shards(
 
 def _absolute(path: Paths) -> Paths:
     """The same files from any working folder."""
-    if not isinstance(path, (str, os.PathLike)):
-        return [os.fspath(item) if is_url(item) else os.path.abspath(item) for item in path]
-    return os.fspath(path) if is_url(path) else os.path.abspath(path)
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return [str(_absolute(item)) for item in path]
+    name = os.fsdecode(path)
+    return name if is_url(name) else os.path.abspath(name)
 
 
 def _check_trust(verify: str, on_bad_shard: str) -> None:

@@ -392,10 +392,26 @@ def test_what_is_not_in_files_below_is_not_kept(root, tmp_path_factory):
     assert not os.path.exists(root / "set.json")
 
 
+def test_files_that_are_not_what_their_index_says_are_not_kept(root):
+    path = root / "base" / "part-00001.nrt"
+    garbage, shorter = b"x" * 100, (root / "base" / "part-00002.nrt").read_bytes()
+    for content, text in ((garbage, "is text"), (shorter, "has 1 rows, its index says 2")):
+        ds = vl.open(root / "base")  # reads the first header
+        whole = path.read_bytes()
+        path.write_bytes(content)
+        with pytest.raises(io.FileFormatError, match=rf"part-00001\.nrt: .*{text}"):
+            ds.save_manifest(root / "set.json")
+        path.write_bytes(whole)
+    assert not os.path.exists(root / "set.json")
+
+
 def test_options_that_do_not_go_together(root):
     keep(root)
-    with pytest.raises(ValueError, match=r"version: .* is no manifest"):
-        vl.open(root / "base", version=1)
+    for opener in (vl.open, vl.open(root / "base").with_file):
+        with pytest.raises(ValueError, match=r"version: .* is no manifest"):
+            opener(root / "score", version=1)
+    with pytest.raises(TypeError, match="there is no option 'shuffle'; the options are mmap, keys"):
+        vl.open(root / "base").with_file(root / "score", shuffle=True)
     with pytest.raises(ValueError, match="cache: "):
         vl.open(root / "set.json", cache=root)
     with pytest.raises(ValueError, match="on_bad_shard: a manifest opens whole"):

@@ -103,6 +103,49 @@ def test_paths_lead_somewhere(door, path, error):
     refuses(door, path, error, "")
 
 
+READERS = [io.open_file, io.open_shards, io.read_header, varlen.open, io.verify]
+
+
+def write_shards(path, **options):
+    with io.ShardWriter(path, 2, **options) as writer:
+        writer.append({"a": [1]})
+
+
+WRITERS = [
+    write_shards,
+    lambda path: write_shards(path, append=True),
+    lambda path: io.build([0], lambda _: {"a": [1]}, path),
+    lambda path: io.save(path, {"dim0/a": np.arange(3)}),
+    lambda path: varlen.open("a.nrt").map(lambda rows: rows, path, rows_per_shard=2),
+    lambda path: varlen.open("a.nrt").save(path, rows_per_shard=2),
+    lambda path: varlen.open("a.nrt").save_manifest(path),
+    lambda path: varlen.open("a.nrt").with_file(path),
+    io.compact,
+]
+
+
+@pytest.mark.parametrize("door", READERS + WRITERS)
+@pytest.mark.parametrize("path", ["", b"", "a\0b", b"a\0b"])
+def test_a_path_is_not_empty_and_has_no_null(door, path, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    with pytest.raises(ValueError, match=r"^(path|folder): expected a (path|folder), got "):
+        door(path)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_paths_of_bytes_are_those_of_text(folder, tmp_path):
+    name, raw = tmp_path / "ünï", os.fsencode(tmp_path / "ünï")
+    write_shards(raw)
+    varlen.open(raw).save_manifest(raw + b".json")
+    for path in (name, raw, [raw], raw + b".json", raw + b"/part-*.nrt"):
+        ds = varlen.open(path)
+        assert ds[:].to_list() == {"a": [1]}
+        assert ds.reload()[:].to_list() == {"a": [1]}
+    other = varlen.Dataset(varlen.JointNestedRaggedTensorDict({"b": [2]}))
+    assert other.with_file([raw])[:].to_list() == {"b": [2], "a": [1]}
+
+
 def test_lists_of_files_hold_files(folder):
     for given, error in (([], ValueError), ([None], TypeError), ([str(folder / "a.nrt"), 3], TypeError)):
         refuses(varlen.open, given, error, "path: ")

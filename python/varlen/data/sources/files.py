@@ -7,10 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from varlen.data.dataset import Dataset
-from varlen.data.manifest import open_manifest
-from varlen.errors import value_error
-from varlen.io import open_shards
-from varlen.io.manifest_file import has_name, is_manifest
+from varlen.data.manifest import open_source
 
 if TYPE_CHECKING:
     from varlen.io import Cache
@@ -95,17 +92,8 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    if is_manifest(path) or (version is not None and has_name(path)):
-        return Dataset(
-            open_manifest(
-                path, version, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options,
-                verify=verify, on_bad_shard=on_bad_shard,
-            )
-        )  # fmt: skip
-    if version is not None:
-        raise value_error("version", f"{path} is no manifest; only manifests have versions")
-    shards = open_shards(
-        path, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options,
+    shards = open_source(
+        path, version, mmap=mmap, keys=keys, cache=cache, storage_options=storage_options,
         verify=verify, on_bad_shard=on_bad_shard,
     )  # fmt: skip
     return Dataset(shards)

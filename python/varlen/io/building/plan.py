@@ -159,10 +159,7 @@ def build(
             "checksums": as_checksums(checksums),
             "compress": as_compress(compress),
         }
-        path = as_path(folder, "folder")
-        if not path:
-            raise value_error("folder", "expected a path, got an empty one")
-        path = os.path.abspath(path)
+        path = os.path.abspath(as_path(folder, "folder"))
         if is_append:
             append_partitions(run, parts, make, path, options, show)
             return open_shards(path)
