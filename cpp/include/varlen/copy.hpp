@@ -10,11 +10,12 @@ namespace varlen {
 
 namespace detail {
 
+/// N is a power of two. A vector, because an array would be written to the stack as well.
 template <std::size_t N>
 inline void move_fixed(std::byte* out, const std::byte* input) noexcept {
-  std::byte block[N];
-  std::memcpy(block, input, N);
-  std::memcpy(out, block, N);
+  std::uint8_t __attribute__((vector_size(N))) block;
+  std::memcpy(&block, input, N);
+  std::memcpy(out, &block, N);
 }
 
 /// N <= bytes <= 2 N: two moves that overlap in the middle.
