@@ -150,7 +150,7 @@ class Batching(Rows):
         # Arrays of integers are checked by the core.
         if type(epoch) is not int or not 0 <= epoch < 2**63:
             epoch = as_int(epoch, "epoch")
-        is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
+        is_checked = isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind == "i"
         rows_given = rows if is_checked and self._index is None else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
         source, numbers, counters = self._source, rows_given, None

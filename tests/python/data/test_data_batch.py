@@ -243,25 +243,38 @@ def test_batch_refuses_options_that_do_not_fit(options, error, text):
     [
         ([3], IndexError, "rows: index 3 at position 0 is out of range"),
         (np.array([0, -4]), IndexError, "rows: index -4 at position 1"),
+        (np.array([0, 3], np.int8), IndexError, "rows: index 3 at position 1"),
         ([0.5], TypeError, "rows: expected integers"),
         ([[0]], TypeError, "rows: expected one dimension"),
+        (np.array([[0]]), TypeError, "rows: expected one dimension"),
+        (np.array(0), TypeError, "rows: expected one dimension"),
         ([True, False], IndexError, "rows: a mask of 2 for 3 rows"),
         (["a"], TypeError, "rows: expected integers"),
     ],
 )
 def test_batch_refuses_rows_that_there_are_not(rows, error, text):
-    with pytest.raises(error, match=text):
-        Dataset(Table([[2, 0, 3], [], [1]], 2).joint()).batch(rows)
+    for ds in _whole_and_view():
+        with pytest.raises(error, match=text):
+            ds.batch(rows)
 
 
-def test_batch_takes_rows_of_any_kind():
+def _whole_and_view():
     ds = Dataset(Table([[2, 0, 3], [], [1]], 2).joint())
+    return ds, ds.select([0, 1, 2])
+
+
+@pytest.mark.parametrize("ds", _whole_and_view(), ids=["whole", "view"])
+def test_batch_takes_rows_of_any_kind(ds):
     wanted = ds.batch([2, 0])["y"].tolist()
     assert ds.batch(np.array([-1, 0], np.int8))["y"].tolist() == wanted
     assert ds.batch(np.array([2, 0], np.uint64))["y"].tolist() == wanted
     assert ds.batch(np.array([0, 2, 1])[::-1])["y"].tolist() == [ds.batch([i])["y"][0] for i in (1, 2, 0)]
     assert ds.batch([True, False, True])["y"].tolist() == wanted[::-1]
     assert ds.batch(slice(None, None, -2))["y"].tolist() == wanted
+    given = np.array([2, 0])
+    view = ds.select(given)
+    given[:] = 1
+    assert view.batch(np.arange(2))["y"].tolist() == wanted
 
 
 @pytest.mark.parametrize("flatten", [False, True])
