@@ -36,14 +36,16 @@ def run_unmapped(
     """The batch of rows, of which only the windows of the keys that are asked for are read.
 
     source_rows: the rows of the source behind them. With `flatten` windows count events of deeper levels, and
-    with a prefix each row has another width: then whole rows are read.
+    with a prefix each row has another width: then whole rows are read, as where nothing is cut.
     """
     source = dataset.source
     numbers = np.arange(len(rows))
     keys = list(select_columns(source.fields, options.values["keys"]))
     depth = max((source.fields[key].dim for key in keys), default=0)
-    if options.values["flatten"] or depth < 1 or options.has_edges:
-        plan = BatchPlan([source.read_many(source_rows, keys=keys)], [""], source.fields, options)
+    is_whole = start is None and end is None and options.values["max_len"] is None
+    if options.values["flatten"] or depth < 1 or options.has_edges or is_whole:
+        joint = source.read_many(source_rows, None, None, keys)
+        plan = BatchPlan([joint], [""], source.fields, options)
         return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows, bins)
     starts, ends = _windows(
         dataset._lengths_of_rows(rows, source_rows), options, rows, start, end, seed, epoch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -122,7 +123,7 @@ class Column:
         """The unit of time, such as "ns"; None for other values."""
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
-    @property
+    @functools.cached_property  # each batch that is read first asks for it
     def padding_id(self) -> int | None:
         """The id of the word "[PAD]", which stands for no value; None if the vocabulary lacks it."""
         return padding_id(self.vocabulary)
