@@ -11,6 +11,7 @@ from varlen.data.sources.alignment import AlignedSource, TakenSource, bare
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import rest_of
+from varlen.data.sources.translation import TranslatedSource
 from varlen.io import Account, ShardSet, Tally
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def source_account(source: Source) -> Account:
     own: Any = source
     if isinstance(own, ShardSet):
         return own.account
+    if isinstance(source, TranslatedSource):
+        return source_account(source._source)
     if isinstance(source, JoinedSource):
         parts = [source_account(part) for part in source._sources]
         return sum(parts[1:], parts[0])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 _BLOCKS = 16
 
-#: Facts that only tell where a change is.
-MARKS = ("moments", "blocks", "sources")
+#: Facts that are not compared as they are; most tell where a change is.
+MARKS = ("moments", "blocks", "sources", "words")
 
 #: Rows that a state knows the values of.
 _LOOKED_AT = 16
@@ -49,6 +50,16 @@ def rows_to_look_at(count: int, limit: int = _LOOKED_AT) -> list[int]:
 def digest_of(array: np.ndarray[Any, np.dtype], size: int) -> str:
     """A digest of the bytes of an array."""
     return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=size).hexdigest()
+
+
+def facts_of_words(words: Sequence[str]) -> list[Any]:
+    """Their number and a digest, by which a state knows the ids of a vocabulary.
+
+    >>> facts_of_words(("a",))[0]
+    1
+    """
+    text = json.dumps(words).encode()
+    return [len(words), hashlib.blake2b(text, digest_size=8).hexdigest()]
 
 
 def place_change(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> str:

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, one_of
+from varlen.arguments import as_int, one_of, vocabularies_of
 from varlen.data.dataset import Dataset
-from varlen.data.facts import facts_of, rows_to_look_at
+from varlen.data.facts import facts_of, facts_of_words, rows_to_look_at
 from varlen.data.mix_weights import Pieces, pieces_of, shares_of_sizes
 from varlen.data.options import check_names
 from varlen.data.records import PackedRows, RowNumbers
 from varlen.data.sampler import Ints, OrderKeywords, Sampler, with_order
 from varlen.data.samplers import length_of_rows
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Column, joined_columns
+from varlen.data.sources.memory import Column, Source, joined_columns
+from varlen.data.sources.translation import (
+    TranslatedSource,
+    open_all,
+    translate_source,
+    union_of_vocabularies,
+)
 from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
@@ -50,7 +56,9 @@ class Mix(Sampler):
     ----------
     sources
         A mapping of names to data sets, or to pairs of a data set and its sampler. All have the same keys at
-        the same dims. Order, seed and options of a sampler hold; epoch, ranks and state are those of the mix.
+        the same dims. If vocabularies of a key differ, `mix.dataset` has one with the words of all: those of
+        the first source, then new ones. Ids of the others are translated as rows are read. Order, seed and
+        options of a sampler hold; epoch, ranks and state are those of the mix.
     weights
         The share of each source: a mapping of names to numbers, of which only the ratios count. 0 leaves a
         source out. Or a schedule, a mapping of steps to such mappings: each holds from its step on, the first
@@ -83,14 +91,17 @@ class Mix(Sampler):
     source
         The name of the key that `mix.dataset` has beside those of the sources, whose words are the names of
         the sources; None for no such key.
+    vocabularies
+        Words by key, which the ids of `mix.dataset` begin with: those of a model, or of
+        `mix.dataset.fields[key].vocabulary` before a source had new words.
     seed, drop_last, uneven, num_replicas, rank
         As in `Sampler`: the order, the last step, and the processes that share the batches.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        Sources are empty or have other keys; weights are negative, not numbers, all 0 or of other names; an
-        option does not fit. The message names the source.
+        Sources are empty or have other keys, or one has words where another has numbers; weights are
+        negative, not numbers, all 0 or of other names; an option does not fit. The message names the source.
 
     Examples
     --------
@@ -123,6 +134,7 @@ class Mix(Sampler):
         batches: Callable[[Any], Sampler] | None = None,
         shuffle: bool = True,
         source: str | None = "source",
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
         **order: Unpack[OrderKeywords],
     ) -> None:
         check_names(order, OrderKeywords, type(self).__init__)
@@ -144,7 +156,7 @@ class Mix(Sampler):
             raise value_error("unit", "a mixed batch has rows of all sources", "pass 'rows' or 'tokens'")
         self._user_pieces = None if weights is None else pieces_of(weights, [*datasets])
         self._temperature = temperature
-        self.dataset: Dataset = _join_datasets(datasets, source)
+        self._word_keys, self.dataset = _join_datasets(datasets, source, vocabularies_of(vocabularies))
         if self.unit == "tokens" and self.dataset.depth == 0:
             raise value_error("unit", "these rows have one value a key, and no tokens", "pass another unit")
         super().__init__(length_of_rows(self.dataset), shuffle=shuffle, **order)
@@ -303,10 +315,21 @@ class Mix(Sampler):
             counts = {f"rows of {part.name}": part.count for part in self._parts}
             facts = {part.name: facts_of(self.lengths[part.rows]) for part in self._parts}
             all_facts = {**facts_of(self.lengths[self._known_rows]), **counts, "sources": facts}
+            if self._word_keys:
+                all_facts["words"] = {key: facts_of_words(self._words(key)) for key in self._word_keys}
             self._facts = self.lengths, all_facts
         return dict(self._facts[1])
 
+    def _words(self, key: str) -> tuple[str, ...]:
+        return (self.dataset.fields[key].vocabulary if key in self.dataset else None) or ()
+
     def _first(self, facts: Mapping[str, Any]) -> Sampler:
+        words = facts.get("words")
+        for key, own in words.items() if isinstance(words, Mapping) else ():
+            if own != facts_of_words(self._words(key)[: own[0]]):
+                reason = f"was saved with other ids of the words of {key!r}, of which it had {own[0]}"
+                advice = "the words of that mix as vocabularies= keep their ids where sources have new ones"
+                raise value_error("state", reason, advice)
         parts: list[_Part] = []
         for part in self._parts:
             parts.append(part.first(facts, sum(early.count for early in parts)))
@@ -622,7 +645,6 @@ def _checked_sources(sources: Any, is_mixed: bool) -> tuple[dict[str, Dataset], 
             raise instance_error(where, "a sampler of varlen.data beside the Dataset", sampler)
         _check_source(where, dataset, sampler, is_mixed)
         datasets[name], samplers[name] = dataset, sampler
-    joined_columns([ds.fields for ds in datasets.values()], [f"sources[{name!r}]" for name in datasets])
     return datasets, samplers
 
 
@@ -649,8 +671,28 @@ def _check_source(where: str, dataset: Dataset, sampler: Sampler | None, is_mixe
         )
 
 
-def _join_datasets(datasets: Mapping[str, Dataset], key: str | None) -> Dataset:
-    """The rows of all data sets, with a key that says which one each is of."""
+def _joined_sources(
+    datasets: Mapping[str, Dataset], vocabularies: Mapping[str, Sequence[str]]
+) -> tuple[list[str], list[Source]]:
+    """The sources with the same ids for the same words, and the keys whose ids are translated."""
+    own = [dataset.source for dataset in datasets.values()]
+    if any(field.vocabulary is not None for source in own for field in source.fields.values()):
+        for source in own:
+            open_all(source)
+    union = union_of_vocabularies([source.fields for source in own], vocabularies)
+    for name in vocabularies.keys() - union.keys():
+        raise value_error("vocabularies", f"{name!r} is no key with words in all sources")
+    sources = [translate_source(source, union) for source in own]
+    joined_columns([source.fields for source in sources], [f"sources[{name!r}]" for name in datasets])
+    tables = [source._tables for source in sources if isinstance(source, TranslatedSource)]
+    return sorted({name for table in tables for name in table}), sources
+
+
+def _join_datasets(
+    datasets: Mapping[str, Dataset], key: str | None, vocabularies: Mapping[str, Sequence[str]]
+) -> tuple[list[str], Dataset]:
+    """The keys whose ids are translated, and the rows of all, with a key that says which one each is of."""
+    word_keys, sources = _joined_sources(datasets, vocabularies)
     if key is not None:
         if not isinstance(key, str):
             raise instance_error("source", "a name or None", key)
@@ -661,13 +703,14 @@ def _join_datasets(datasets: Mapping[str, Dataset], key: str | None) -> Dataset:
     names = tuple(datasets)
     dtype = np.min_scalar_type(max(len(names) - 1, 1))
     parts = []
-    for i, dataset in enumerate(datasets.values()):
-        part = dataset
+    for i, (dataset, source) in enumerate(zip(datasets.values(), sources, strict=True)):
+        part, own = dataset, source
         if key is not None:
-            own = dataset.source
             column = Column(0, dtype, vocabulary=names)
-            part = dataset._with_source(KeyedSource(own, key, column, np.full(len(own), i, dtype)))
+            own = KeyedSource(source, key, column, np.full(len(source), i, dtype))
+        if own is not dataset.source:
+            part = dataset._with_source(own)
             if dataset._index is not None:
                 part = part._with_rows(dataset._index)
         parts.append(part)
-    return parts[0].concat(*parts[1:])
+    return word_keys, parts[0].concat(*parts[1:])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -338,6 +339,25 @@ def id_dtype(words: int) -> np.dtype:
     (dtype('uint8'), dtype('uint16'))
     """
     return np.min_scalar_type(max(words - 1, 0))
+
+
+def union_of_words(vocabularies: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """One vocabulary for several: the words of the first, then new ones.
+
+    >>> union_of_words([("a", "b"), ("c", "a")])
+    ('a', 'b', 'c')
+    """
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(vocabularies)))
+
+
+def ids_of_words(words: Sequence[str], vocabulary: Sequence[str]) -> Array:
+    """The ids of words in a vocabulary that has them.
+
+    >>> ids_of_words(("c", "a"), ("a", "b", "c"))
+    array([2, 0], dtype=uint8)
+    """
+    place = {word: i for i, word in enumerate(vocabulary)}
+    return np.array([place[word] for word in words], id_dtype(len(place)))
 
 
 def encode_strings(array: Array, id_map: dict[str, int]) -> Array:

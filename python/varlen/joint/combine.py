@@ -13,7 +13,7 @@ from varlen import _core
 from varlen.arguments import SMALLEST, as_int, as_list, one_of
 from varlen.errors import contract_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly, shared_dtype
-from varlen.io.schema import id_dtype
+from varlen.io.schema import ids_of_words, union_of_words
 from varlen.joint.dense import padding_rows
 from varlen.joint.state import JointState
 
@@ -245,14 +245,13 @@ def _unify(parts: list[Self]) -> list[Self]:
     tables = [part._meta.get("vocabularies", {}) for part in parts]
     if not tables[0] or any(words.keys() != tables[0].keys() for words in tables):
         return parts
-    union = {key: dict.fromkeys(w for words in tables for w in words[key]) for key in tables[0]}
+    union = {key: union_of_words(words[key] for words in tables) for key in tables[0]}
     out = []
     for part, words in zip(parts, tables, strict=True):
-        view, metadata = part._view(), {**part._meta, "vocabularies": {k: tuple(w) for k, w in union.items()}}
+        view, metadata = part._view(), {**part._meta, "vocabularies": union}
         for dim, name in zip(view.dims, view.names, strict=True):
             if name in union and dim >= 0:
-                place = {word: i for i, word in enumerate(union[name])}
-                new_ids = np.array([place[word] for word in words[name]], id_dtype(len(place)))
+                new_ids = ids_of_words(words[name], union[name])
                 view = view.with_column(name, dim, new_ids[view.values(name)], metadata)
         out.append(part._wrap(view, part._given_schema))
     return out

@@ -5,6 +5,7 @@ import pickle
 from collections import Counter
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -399,27 +400,165 @@ def word_files(folder, words):
     return {name: vl.open(folder / f"{name}.nrt") for name in words}
 
 
-def test_words_of_sources_have_one_id_or_are_refused(tmp_path):
-    rows = {"a": [["u", "v"], ["v"]], "b": [["w"], ["v", "u", "q"]]}
-    sets = word_files(tmp_path, rows)
+def test_words_are_not_mixed_with_numbers(tmp_path):
+    sets = word_files(tmp_path, {"a": [["u", "v"], ["v"]]})
     numbers = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"w": [[1], [2]]}, schema={"w": "uint8"}))
-    for mixed in ({"batch_size": 4}, None):
-        for other, why in ((sets["b"], "id 1 is 'w', not 'u'"), (numbers, "it has no words")):
-            parts = {"a": sets["a"], "b": other}
-            if mixed is None:
-                parts = {name: (ds, BatchSampler(ds, 2)) for name, ds in parts.items()}
-            with pytest.raises(ValueError, match=rf"sources\['b'\]: 'w' has another .*{why}.*Writer\(path"):
-                Mix(parts, **mixed or {})
+    for parts, how in (({"a": sets["a"], "b": numbers}, {"batch_size": 4}), (
+        {name: (ds, BatchSampler(ds, 2)) for name, ds in (("a", sets["a"]), ("b", numbers))}, {}
+    )):  # fmt: skip
+        with pytest.raises(
+            ValueError, match=r"sources\['b'\]: 'w' has another .*: it has no words; .*Writer"
+        ):
+            Mix(parts, **how)
+    for name in ("x", "source"):
+        with pytest.raises(ValueError, match=f"vocabularies: '{name}' is no key with words in all sources"):
+            Mix(sets, batch_size=2, vocabularies={name: ["u"]})
+    with pytest.raises(ValueError, match="vocabularies: key 'w' has the word 'u' twice"):
+        Mix(sets, batch_size=2, vocabularies={"w": ["u", "u"]})
+
+
+WORDS = {
+    "a": [("p", ["u", "v"], [["i"], []]), ("q", ["v"], [["i", "j"]])],
+    "b": [("r", ["w"], [["k", "k"]]), ("p", [], []), ("r", ["v", "u", "q", "z"], [[], ["j"], ["i"], []])],
+    "c": [(f"n{i}", [f"m{3 * i + j}" for j in range(i % 3)], [["j"]] * (i % 3)) for i in range(150)],
+}
+
+
+def word_sets(folder, kind, **options):
+    """Data sets with words of dim 0, 1 and 2, whose vocabularies differ."""
+    sets = {}
+    for name, rows in WORDS.items():
+        columns = {key: [row[i] for row in rows] for i, key in enumerate(("id", "w", "deep"))}
+        if kind == "memory":
+            sets[name] = vl.data.Dataset(vl.JointNestedRaggedTensorDict(columns, row_ids="id", **options))
+            continue
+        for begin in range(0, len(rows), 100):  # words of the last are new in the second shard
+            with vl.io.ShardWriter(
+                folder / name, 70, row_ids=None, durable=False, append=begin > 0, **options
+            ) as writer:
+                writer.append({key: values[begin : begin + 100] for key, values in columns.items()})
+        sets[name] = vl.open(folder / name, mmap=kind == "files")
+    return sets
+
+
+def plain_rows(batch):
+    return list(zip(*(batch[key] for key in ("source", "id", "w", "deep")), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["memory", "files", "unmapped", "view"])
+def test_vocabularies_of_sources_are_joined(tmp_path, kind):
+    sets = word_sets(tmp_path, "memory" if kind == "view" else kind)
+    expected = [(name, *row) for name, rows in WORDS.items() for row in rows]
+    if kind == "view":
+        sets = {name: ds.select(range(len(ds) - 1, -1, -1)) for name, ds in sets.items()}
+        expected = [(name, *row) for name, rows in WORDS.items() for row in reversed(rows)]
+    mix = Mix(sets, batch_size=16, until="all", seed=3)
+    ds = mix.dataset
+    for key, number in (("id", 1), ("w", 2), ("deep", 3)):
+        own = [sets[name].fields[key].vocabulary for name in sets]
+        words = list(dict.fromkeys(word for vocabulary in own for word in vocabulary))
+        assert list(ds.fields[key].vocabulary) == words
+        assert np.can_cast(np.min_scalar_type(len(words) - 1), ds.fields[key].dtype)
+        assert {word for row in expected for word in flat_words(row[number])} <= set(words)
+    assert plain_rows(ds[:].to_list()) == expected
+    assert [ds[i].to_list()["w"] for i in (0, 3, -1)] == [expected[i][2] for i in (0, 3, -1)]
+    words = np.array(ds.fields["w"].vocabulary)
+    for rows in mix:
+        for each in (ds, pickle.loads(pickle.dumps(ds))):
+            assert plain_rows(each[rows].to_list()) == [expected[i] for i in rows]
+            batch = each.batch(rows, layout="ragged", keys=["w", "id"])
+            assert words[batch["w"]].tolist() == [word for i in rows for word in expected[i][2]]
+            padded, mask = (each.batch(rows, max_len=2)[name] for name in ("w", "dim1/mask"))
+            assert words[padded[mask]].tolist() == [word for i in rows for word in expected[i][2][:2]]
+            assert set(words[padded[~mask]].tolist()) <= {"[PAD]"}
+    assert {name: account.rows.source.values for name, account in mix.accounts().items()} == {
+        name: len(rows) for name, rows in WORDS.items()
+    }
+    for name, account in mix.accounts().items():
+        account.check()
+        assert account.columns["w"].result.values == sum(len(row[1]) for row in WORDS[name])
+    if kind in ("files", "unmapped"):
+        ds.account.check()
+        ds.save(tmp_path / "joined.nrt")
+        assert plain_rows(vl.open(tmp_path / "joined.nrt")[:].to_list()) == expected
+
+
+def flat_words(value):
+    return [value] if isinstance(value, str) else [word for part in value for word in flat_words(part)]
+
+
+def test_joined_vocabularies_resume_on_other_ranks(tmp_path):
+    word_sets(tmp_path, "files")
+
+    def make(**options):
+        sets = {name: vl.open(tmp_path / name) for name in WORDS}
+        parts = {name: (ds, BatchSampler(ds, 2, shuffle=True, seed=1)) for name, ds in sets.items()}
+        return Mix(parts, until="all", seed=5, **options)
+
+    def seen(mix, count=None):
+        return [plain_rows(mix.dataset[rows].to_list()) for rows in islice(mix, count)]
+
+    whole, ranks = seen(make()), [make(num_replicas=2, rank=rank) for rank in (0, 1)]
+    first = [batch for mix in ranks for batch in seen(mix, 7)]
+    rest = make()
+    rest.load_state_dict(json.loads(json.dumps(ranks[0].state_dict())))
+    assert sorted(first + seen(rest)) == sorted(whole)
+
+
+def test_new_words_keep_the_ids_of_a_run(tmp_path):
+    word_sets(tmp_path, "files")
+    sets = {name: vl.open(tmp_path / name) for name in WORDS}
+    how = {"batch_size": 8, "until": "all", "seed": 2}
+    mix = Mix(sets, **how)
+    words = {key: mix.dataset.fields[key].vocabulary for key in ("id", "w", "deep")}
+    assert len(list(islice(mix, 3))) == 3
+    state = json.loads(json.dumps(mix.state_dict()))
+    rest, before = list(mix)[3:], mix.dataset
+    with vl.io.ShardWriter(tmp_path / "a", 70, append=True, durable=False) as writer:
+        writer.append({"id": ["new"], "w": [["new", "w"]], "deep": [[["new"], []]]})
+    grown = {name: ds.reload() for name, ds in sets.items()}
+    with pytest.raises(
+        ValueError, match=r"state: was saved with other ids of the words of '(id|w|deep)', .*vocabularies="
+    ):
+        Mix(grown, **how).load_state_dict(state)
+    again = Mix(grown, vocabularies=words, **how)
+    again.load_state_dict(state)
+    assert again.growth == {"a": [2]}
+    for key, own in words.items():
+        assert again.dataset.fields[key].vocabulary == (*own, "new")
+    now = list(again)
+    assert len(now) == len(rest)
+    for mine, theirs in zip(now, rest, strict=True):
+        one, two = before.batch(theirs, layout="ragged"), again.dataset.batch(mine, layout="ragged")
+        for key in ("source", "id", "w", "deep"):
+            np.testing.assert_array_equal(one[key], two[key])
+    assert plain_rows(again.dataset[[2]].to_list()) == [("a", "new", ["new", "w"], [["new"], []])]
+    assert before.batch([0])["id"].tolist() == [1]
+    with vl.io.ShardWriter(tmp_path / "b", 70, append=True, durable=False) as writer:
+        writer.append({"id": ["other"], "w": [["w"]], "deep": [[[]]]})
+    with pytest.raises(ValueError, match=r"reload: 'id' has the new word 'other', .* mix them again"):
+        Mix({name: grown[name] for name in "ab"}, batch_size=2).dataset.reload()
+
+
+def test_ids_without_a_word_are_named(tmp_path):
+    sets = word_sets(tmp_path, "files")
+    path = tmp_path / "b" / "part-00000.nrt"
+    raw, ids = path.read_bytes(), sets["b"].source.values(0, "w").tobytes()
+    assert raw.count(ids) == 1
+    path.write_bytes(raw.replace(ids, bytes([200]) + ids[1:]))
+    mix = Mix({name: vl.open(tmp_path / name) for name in ("a", "b")}, batch_size=2)
+    with pytest.raises(ValueError, match=r"part-00000\.nrt: 'w' has the id 200, but there are 6 words"):
+        mix.dataset.batch([2])
+
+
+def test_a_vocabulary_that_begins_with_another_is_mapped(tmp_path):
+    sets = word_files(tmp_path, {"a": [["u", "v"], ["v"]]})
     with vl.io.Writer(tmp_path / "c.nrt", vocabularies={"w": sets["a"].fields["w"].vocabulary}) as writer:
-        writer.append(sets["b"][:])
-    mix = Mix({"a": sets["a"], "b": vl.open(tmp_path / "c.nrt")}, batch_size=4, shuffle=False, until="all")
-    [numbers] = mix
-    got, batch = mix.dataset[numbers].to_list(), mix.dataset.batch(numbers, layout="ragged")
-    words = mix.dataset.fields["w"].vocabulary
-    assert [words[i] for i in batch["w"]] == [word for row in got["w"] for word in row]
-    assert sorted(zip(got["source"], got["w"], strict=True)) == sorted(
-        (name, row) for name, own in rows.items() for row in own
-    )
+        writer.append({"w": [["w"], ["v", "u", "q"]]})
+    mix = Mix({"a": sets["a"], "b": vl.open(tmp_path / "c.nrt")}, batch_size=4, until="all", shuffle=False)
+    assert mix.dataset.source.mmap
+    assert mix.dataset[:].to_list()["w"] == [["u", "v"], ["v"], ["w"], ["v", "u", "q"]]
+    assert "words" not in mix.state_dict()["data"]
 
 
 def test_a_mix_of_mixes_is_a_mix():

@@ -7,8 +7,8 @@ from typing import Any
 
 from varlen.data.sources.alignment import AlignedSource, TakenSource
 from varlen.data.sources.chain import JoinedSource
-from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Source
+from varlen.data.sources.wrapper import WrappedSource
 from varlen.dims import Dim, batch_dim
 from varlen.io import Schema, SchemaColumn, ShardSet
 
@@ -25,8 +25,8 @@ def declared_columns(source: Source) -> dict[str, SchemaColumn]:
     own: Any = source
     if isinstance(own, ShardSet):
         return dict(own.declared)
-    if isinstance(source, KeyedSource):
-        return {n: c for n, c in declared_columns(source._source).items() if n != source._name}
+    if isinstance(source, WrappedSource):
+        return {n: c for n, c in declared_columns(source._source).items() if n not in source._columns}
     if isinstance(source, TakenSource):
         return declared_columns(source._source)
     if isinstance(source, AlignedSource):

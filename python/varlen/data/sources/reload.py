@@ -19,6 +19,8 @@ from varlen.data.sources.alignment import (
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Ints, Source
+from varlen.data.sources.translation import TranslatedSource, open_all
+from varlen.data.sources.wrapper import WrappedSource
 from varlen.errors import value_error
 from varlen.io import ShardSet
 from varlen.io.reload import count_known_rows, reload_shards
@@ -59,6 +61,15 @@ def reload_source(source: Source) -> Source:
                 reason = f"part {i} of the concatenation has {len(part)} rows, but had {len(old)}"
                 raise value_error("reload", reason, "only the last part may grow")
         return JoinedSource(parts)
+    if isinstance(source, TranslatedSource):
+        inner = reload_source(source._source)
+        open_all(inner)
+        for name, table in source._tables.items():
+            words = inner.fields[name].vocabulary or ()
+            if len(words) != len(table):
+                reason = f"{name!r} has the new word {words[len(table)]!r}, which has no id in the vocabulary"
+                raise value_error("reload", reason, "reload the data sets, and mix them again")
+        return TranslatedSource(inner, source._columns, source._tables)
     if isinstance(source, KeyedSource):
         inner = reload_source(source._source)
         if len(inner) < len(source):
@@ -113,7 +124,7 @@ def count_known(old: Source, new: Source) -> int:
         return count_known_rows(one, two)
     if isinstance(one, AlignedSource):
         return count_known(one._parts[0], two._parts[0])
-    if isinstance(one, KeyedSource):
+    if isinstance(one, WrappedSource):
         return count_known(one._source, two._source)
     if isinstance(one, JoinedSource):
         return sum(count_known(*pair) for pair in zip(one._sources, two._sources, strict=True))
