@@ -265,7 +265,7 @@ def _tell(error: RaisedT) -> RaisedT:
 
 
 def _text(argument: str, reason: str, advice: str, context: str = "") -> str:
-    text = ": ".join(filter(None, (context, argument, reason)))
+    text = ": ".join([part for part in (context, argument, reason) if part])
     return f"{text}; {advice}" if advice else text
 
 

@@ -272,7 +272,11 @@ class Ragged(
 
     @property
     def size(self) -> int:
-        """The number of entries in the values, trailing axes included; `size(dim)` is that of an axis."""
+        """The number of entries in the values, trailing axes included; `size(dim)` is that of an axis.
+
+        In graphs of torch.compile compare `numel()` with the sizes of other tensors: torch says that no size
+        equals an object that can be called, and does not ask that object.
+        """
         count: int = math.prod(list(self._values.shape))
         if isinstance(self._values, np.ndarray):
             return count

@@ -15,7 +15,7 @@ from varlen.ops.dims import merge_dims
 from varlen.ops.pack import pack
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.time_major import ragged2padded
-from varlen.tracing import eager_only
+from varlen.tracing import count_of, eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,14 +200,14 @@ class Structure(RaggedBase[ArrayT]):
         depth: int = len(self._levels)
         is_flat = sizes[:1] == (-1,) and None not in sizes and -1 not in sizes[1 : depth + 1]
         rest = sizes[1:] if is_flat else sizes[depth + 1 :]
-        axes = (len(self), *(None,) * depth)
+        axes = (count_of(self._levels[0]), *(None,) * depth)
         if not is_flat and not all(
-            size in (-1, own) for size, own in zip_longest(sizes[: depth + 1], axes, fillvalue=0)
+            size == -1 or size == own for size, own in zip_longest(sizes[: depth + 1], axes, fillvalue=0)
         ):
             raise value_error(
                 "shape", f"expected it to begin with {axes}, or -1 for all rows end to end, got {sizes}"
             )
-        width, product = math.prod(values.shape[1:]), math.prod(size for size in rest if size != -1)
+        width, product = math.prod(values.shape[1:]), math.prod([size for size in rest if size != -1])
         if rest.count(-1) == 1 and product:
             rest = tuple(width // product if size == -1 else size for size in rest)
             product = math.prod(rest)
@@ -218,7 +218,7 @@ class Structure(RaggedBase[ArrayT]):
         rows = values.reshape(-1 if is_flat and product else values.shape[0], *rest)
         if is_flat:
             return rows  # type: ignore[no-any-return]
-        result: Self = self._make(rows, self._levels)
+        result: Self = same_kind(self, rows)
         return result
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:

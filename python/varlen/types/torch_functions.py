@@ -17,6 +17,7 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, take
 from varlen.errors import instance_error, type_error, value_error
+from varlen.levels import scale_level
 from varlen.ops.combine import concatenate
 from varlen.ops.einsum import einsum
 from varlen.ops.gather import boolean_mask
@@ -202,14 +203,9 @@ def _median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         raise type_error(
             "dim", f"torch.median of a Ragged goes along each sequence, not along {dim}", "use r.to_dense()"
         )
-    level = input._levels[-1]
-    if level.shortest == 0 and len(level):
-        row = int((level.lengths == 0).argmax())
-        raise value_error(
-            "input", f"sequence {row} is empty and has no median", "use r[r.lengths > 0]", row=row
-        )
+    offsets = _filled_offsets(input._levels[-1])
     rows, order = _sort(input, dim)
-    starts, ends = level.offsets[:-1], level.offsets[1:] - 1
+    starts, ends = offsets[:-1], offsets[1:] - 1
     last = take(rows._values, ends)
     middle, end = (
         (take(rows._values, places), take(order._values, places)) for places in ((starts + ends) >> 1, ends)
@@ -219,6 +215,20 @@ def _median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if depth > 1:
         parts = [ragged_like(input, part, input._levels[:-1]) for part in parts]
     return ValuesAndIndices(*(_keep(part, input, dim, keepdim) for part in parts))
+
+
+def _filled_offsets(level: Any) -> Any:
+    """The offsets of sequences that all have rows: an array, or a tensor of a graph, which refuses others."""
+    if tracing.is_tracing():
+        offsets = tracing.offsets_of(level)
+        tracing.tensors.refuse_false(offsets.diff() > 0, "input: a sequence is empty and has no median")
+        return offsets
+    if level.shortest == 0 and len(level):
+        row = int((level.lengths == 0).argmax())
+        raise value_error(
+            "input", f"sequence {row} is empty and has no median", "use r[r.lengths > 0]", row=row
+        )
+    return level.offsets
 
 
 def _middle(numbers: Any) -> Any:
@@ -233,8 +243,12 @@ def _quantile(
     if dim is not None and _is_row_axis(input, dim):
         numpy_functions.refuse_several(q, "an axis of rows")
         return _on_row_axis("quantile", input, dim, q, keepdim=keepdim, interpolation=interpolation)
-    fractions = q.tolist() if is_tensor(q) else q
-    return numpy_functions.FUNCTIONS["quantile"](input, fractions, dim, interpolation, keepdim)
+    return _quantile_of_sequences(input, q, dim, interpolation, keepdim)
+
+
+@tracing.eager_only("torch.quantile along sequences")
+def _quantile_of_sequences(r: Any, q: Any, *options: Any) -> Any:
+    return numpy_functions.FUNCTIONS["quantile"](r, q.tolist() if is_tensor(q) else q, *options)
 
 
 @_function("unique")
@@ -352,16 +366,18 @@ def _norm_by_p(input: Any, p: Any = None, dim: Any = None, keepdim: bool = False
     return _norm(input, None if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-def _reduce_numbers(name: str) -> None:
-    def run(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-        r = input if dtype is None else input.astype(dtype)
-        return numpy_functions.FUNCTIONS[name](r, axis=dim, **({"keepdims": True} if keepdim else {}))
+@_function("nansum")
+def _nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    r = input if dtype is None else input.astype(dtype)
+    axes = tuple(range(r.ndim)) if dim is None else _dims(dim)
+    result = (where(r == r, r, 0) if is_float(r._values) else r).sum(axis=axes)
+    return add_axes(result, axes_of(axes, r.ndim)) if keepdim else result
 
-    FUNCTIONS[name] = run
 
-
-for _name in ("nansum", "nanmean"):
-    _reduce_numbers(_name)
+@_function("nanmean")
+def _nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    r = input if dtype is None else input.astype(dtype)
+    return numpy_functions.FUNCTIONS["nanmean"](r, axis=dim, **({"keepdims": True} if keepdim else {}))
 
 
 # Products
@@ -436,8 +452,32 @@ def _repeat_interleave(input: Any, repeats: Any, dim: Any = None, *, output_size
     if dim is not None and _is_row_axis(input, dim):
         row_axis = _row_axis("repeat_interleave", input, dim)
         return same_kind(input, input.torch()._values.repeat_interleave(repeats, row_axis))
+    if tracing.is_tracing():
+        return _repeat_in_graph(input, repeats, dim)
     counts = repeats.cpu().numpy() if is_tensor(repeats) else repeats
     return numpy_functions.FUNCTIONS["repeat"](input, counts, dim)
+
+
+def _repeat_in_graph(r: Any, repeats: Any, dim: Any) -> Any:
+    """Rows or sequences, each so many times: how many there are then, the running graph says."""
+    import torch
+
+    if dim is None:
+        return r._values.reshape(-1).repeat_interleave(repeats)
+    place, level = axis_of(dim, r.ndim, "dim"), r._levels[-1]
+    if place == 0:
+        return r[torch.arange(tracing.count_of(r._levels[0])).repeat_interleave(repeats)]
+    if place < len(r._levels):
+        raise type_error(
+            "dim", f"goes along sequences or their rows, not along {dim}", "use r.tile(multiples)"
+        )
+    rows = r._values.repeat_interleave(repeats, 0)
+    if is_tensor(repeats) and repeats.ndim:
+        ends = torch.nn.functional.pad(repeats.cumsum(0), (1, 0))
+        new_level: Any = tracing.TracedLevel(ends[tracing.offsets_of(level)], rows.shape[0])
+    else:
+        new_level = scale_level(level, repeats)
+    return ragged_like(r, rows, (*r._levels[:-1], new_level))
 
 
 # Pieces
@@ -454,7 +494,14 @@ def pieces(name: str, r: Any, sizes: Any, dim: Any) -> Any:
     if axis_of(dim, r.ndim, "dim") != 0:
         _row_axis(name, r, dim, "r.split(sizes), or r[:, a:b]")
     _check_pieces(name, sizes, len(r))
-    return tuple(numpy_functions.runs_of(r, getattr(torch, name)(torch.arange(len(r)), sizes)))
+    runs = getattr(torch, name)(torch.arange(len(r)), sizes)
+    if name == "tensor_split":  # whose runs may overlap
+        return tuple(numpy_functions.runs_of(r, runs))
+    result, end = [], 0
+    for run in runs:
+        begin, end = end, end + run.shape[0]
+        result.append(r[begin:end])
+    return tuple(result)
 
 
 def _check_pieces(name: str, sizes: Any, length: int) -> None:
@@ -550,6 +597,7 @@ def _vstack(parts: Any) -> Any:
 
 
 @_function("allclose")
+@tracing.eager_only("torch.allclose")
 def _allclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
@@ -557,5 +605,6 @@ def _allclose(
 
 
 @_function("equal")
+@tracing.eager_only("torch.equal")
 def _equal(input: Any, other: Any) -> bool:
     return bool(np.array_equal(input, other))

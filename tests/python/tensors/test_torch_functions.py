@@ -382,12 +382,28 @@ def test_refusals_name_the_argument_and_a_way(call, error, text):
         call(vl.Ragged.from_list(ROWS))
 
 
+@pytest.mark.parametrize("name", ["equal", "allclose", "quantile along sequences"])
+def test_what_no_graph_holds_says_so(name):
+    function = getattr(torch, name.split()[0])
+    compiled = torch.compile(lambda r: function(r, 0.5 if "quantile" in name else r, 1), fullgraph=True)
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=f"torch.{name} of varlen runs only outside"):
+        compiled(vl.Ragged.from_list(ROWS))
+
+
+def test_an_error_of_a_graph_in_the_making_has_its_text():
+    compiled = torch.compile(lambda r: torch.sort(r, dim=7), fullgraph=True, backend="eager")
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="dim: 7 is out of range for 2 axes"):
+        compiled(vl.Ragged.from_list(ROWS))
+
+
 def test_one_graph():
     def step(r):
         best, _ = r.max(dim=1)
         return (
             r.softmax(dim=1).exp().sum(dim=1)
             + best
+            + torch.split(r, 1)[0].sum()
+            + torch.median(r)
             + torch.sort(r, dim=1)[0].clamp(max=3).mean(dim=1, keepdim=True)[:, 0]
         )
 

@@ -89,6 +89,14 @@ LAYERS = {
     "lstm, time first": lambda: Calling(
         nn.LSTM(6, 4), lambda layer, r: layer(r.transpose(0, 1))[0].transpose(0, 1)
     ),
+    "median": lambda: lambda r: torch.median(F.pad(r, (0, 0, 0, 1)), 1, keepdim=True)[0],
+    "nansum": lambda: lambda r: torch.nansum(r.masked_fill(r > 1, torch.nan), 1),
+    "repeat": lambda: lambda r: torch.repeat_interleave(r, 2, 1),
+    "repeat, counts": lambda: lambda r: r.repeat_interleave((r.values[:, 0] > 0).long(), 1),
+    "repeat, sequences": lambda: lambda r: r.repeat_interleave(3, 0),
+    "view": lambda: lambda r: r.view(-1),
+    "view, rows": lambda: lambda r: r.view(r.size(0), -1, 2, 3),
+    "numel": lambda: lambda r: r if 6 * r.values.shape[0] == r.numel() else r * 0,
     "size": lambda: lambda r: r * r.size(0) + r.values.sum() * r.size / (2 * r.size + 1 - r.size % 5),
 }
 

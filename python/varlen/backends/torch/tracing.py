@@ -264,6 +264,11 @@ def refuse_difference(a: torch.Tensor, b: torch.Tensor, level: int) -> None:
     torch._assert_async(_same_op.torch_op(a, b, level), "levels")
 
 
+def refuse_false(marks: torch.Tensor, text: str) -> None:
+    """An error of the running graph where a mark is False."""
+    torch._assert_async(marks.all(), text)
+
+
 def pair_places(level: Any, rows: Any, columns: Any) -> torch.Tensor:
     """The rows that numbers of sequences and numbers inside them name; the graph refuses others."""
     offsets, keys = tracing.offsets_of(level), [as_tensor(rows), as_tensor(columns)]
