@@ -295,7 +295,8 @@ def folds() -> str:
         dict_of(
             "COMPOSED",
             "Those that are no op of `reduce`: other verbs express them, or one of their own.",
-            {verb.name: function_of(verb) for verb in fold_verbs if not verb.by.startswith("reduce")},
+            {verb.name: function_of(verb) for verb in fold_verbs if not verb.by.startswith("reduce")}
+            | {f"a{name}": f"compositions.a{name}" for name in extremes},
             "dict[str, Any]",
         ),
     ]

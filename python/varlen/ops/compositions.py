@@ -29,6 +29,29 @@ def ptp(backend: Backend, values: SequencesLike, level: Level, empty: RowsLike) 
     return backend.ufunc("subtract", extremes, {})
 
 
+def amax(backend: Backend, values: SequencesLike, level: Level, empty: RowsLike) -> Any:
+    """The largest number, as `torch.amax` has it: all that equal it share the gradient."""
+    return _shared_extreme("max", backend, values, level, empty)
+
+
+def amin(backend: Backend, values: SequencesLike, level: Level, empty: RowsLike) -> Any:
+    """The smallest number, likewise."""
+    return _shared_extreme("min", backend, values, level, empty)
+
+
+def _shared_extreme(op: str, backend: Any, values: Any, level: Level, empty: RowsLike) -> Any:
+    best = backend.reduce(op, values, level, empty)
+    if not getattr(values, "requires_grad", False):
+        return best
+    best = best.detach()
+    wide = backend.expand(best, level)
+    is_best = (values == wide) | ((values != values) & (wide != wide))
+    count = backend.expand(backend.reduce("sum", is_best.long(), level, 0), level)
+    # 0 with the gradient of the number; what is not finite is itself, and changes no sum of its like.
+    own = backend.where(values.isfinite(), values - values.detach(), values)
+    return best + backend.reduce("sum", backend.where(is_best, own / count, 0), level, 0)
+
+
 def mode(backend: Backend, values: SequencesLike, level: Level, empty: RowsLike) -> Any:
     """The least of the most frequent numbers; NaN are equal, and the largest."""
     fill = None if empty is None else backend.row_as(empty, values, "empty")[0]

@@ -114,6 +114,8 @@ def _whole_result(run: Run, name: str, x: Any, is_function: bool = False) -> Any
         return None
     if run.is_torch and not (name in _OF_TENSORS and content._values.is_floating_point()):
         return None
+    if run.is_torch and name in ("max", "min") and content._values.requires_grad:
+        return None  # ties share the gradient
     if name in ("mean", "var", "std"):
         return run.wrap(getattr(content, name)(empty=np.nan))
     if name in ("max", "min", "argmax", "argmin") and _has_empty(content):
@@ -539,8 +541,13 @@ def _reduce_tensor(run: Run, func: Function, name: str, args: Any, kwargs: dict[
     elif name in ("max", "min", "amax", "amin"):
         if _has_empty(content) or (is_two and len(axes) > 1):
             run.leave(f"torch.{name} of an empty sequence")
-        parts = (getattr(content, name.removeprefix("a"))(axis=_container_axes(axes)),)
-        parts += (getattr(content, f"arg{name}")(axis=1),) if is_two else ()
+        if is_two:
+            parts = (getattr(content, name)(axis=1), getattr(content, f"arg{name}")(axis=1))
+        else:
+            import torch
+
+            func = torch.amax if name.endswith("max") else torch.amin
+            parts = (torch_table.by_torch(func, (content,), {"dim": _container_axes(axes)}),)
     else:
         if _has_empty(content) and name in ("argmax", "argmin"):
             run.leave(f"torch.{name} of an empty sequence")

@@ -22,7 +22,7 @@ from varlen.backends.values import is_tensor, like, readable, row_as
 from varlen.errors import name_place, type_error, value_error, with_fields
 from varlen.levels import equal_lengths
 from varlen.ops.faces.folds import UFUNCS
-from varlen.ops.reduce import extreme_place
+from varlen.ops.reduce import extreme_place, reduce_rows
 from varlen.ops.support.axes import axes_of
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.operands import align, operand
@@ -204,6 +204,8 @@ def _reduce(
     if method == "mean" and (kind is None or is_tensor(r._values) or np.dtype(kind).kind not in "iub"):
         options["empty"] = float("nan")  # as NumPy and torch mean it; r.mean() gives 0
     call = functools.partial(getattr(r, method), axis=axes, **options)
+    if function.startswith("torch.") and method in ("max", "min"):
+        call = functools.partial(reduce_rows, f"a{method}", r, None, axes, -1, options.get("empty"))
     if initial is None and method in ("max", "min"):
         axes_of(axes, r.ndim)
         try:

@@ -22,6 +22,7 @@ from varlen.ops.combine import concatenate
 from varlen.ops.einsum import einsum
 from varlen.ops.gather import boolean_mask
 from varlen.ops.matmul import matmul
+from varlen.ops.reduce import reduce_rows
 from varlen.ops.support.axes import axes_of
 from varlen.ops.support.inputs import same_kind
 from varlen.ops.support.outputs import ragged_like
@@ -106,6 +107,10 @@ def _on_row_axis(name: str, r: Ragged[Any], dim: Any, *args: Any, **options: Any
     return ValuesAndIndices(*parts) if hasattr(result, "indices") else tuple(parts)
 
 
+def _along_others(name: str, dim: Any, way: str = "use r.to_dense()") -> TypeError:
+    return type_error("dim", f"torch.{name} of a Ragged goes along each sequence, not along {dim}", way)
+
+
 def _keep(result: Any, r: Ragged[Any], dim: Any, keepdim: bool) -> Any:
     return add_axes(result, [axis_of(dim, r.ndim, "dim")]) if keepdim else result
 
@@ -154,9 +159,7 @@ def _topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool 
     if _is_row_axis(input, dim):
         return _on_row_axis("topk", input, dim, k, largest=largest, sorted=sorted)
     if axis_of(dim, input.ndim, "dim") != len(input._levels):
-        raise type_error(
-            "dim", f"torch.topk of a Ragged goes along each sequence, not along {dim}", "use r.to_dense()"
-        )
+        raise _along_others("topk", dim)
     if largest and _has_nan(input):
         key = (slice(None),) * len(input._levels) + (slice(as_int(k, "k", 1)),)
         return ValuesAndIndices(*(part[key] for part in _sort(input, dim, True)))
@@ -178,12 +181,18 @@ def _running_extreme(name: str) -> None:
     def run(input: Any, dim: Any = -1) -> Any:
         if _is_row_axis(input, dim):
             return _on_row_axis(name, input, dim)
+        if axis_of(dim, input.ndim, "dim") != len(input._levels):
+            raise _along_others(name, dim, f"use r.{name}(axis={dim})")
         values = getattr(input, name)(axis=dim)
         is_new = (input == values) | (input != input)
         rows, level = input._values, input._levels[axis_of(dim, input.ndim, "dim") - 1]
         positions = backend_of(rows).level_array(level, "positions", rows)
         positions = positions.reshape(-1, *(1,) * (len(rows.shape) - 1)) + 0 * (rows == rows)
-        return ValuesAndIndices(values, where(is_new, same_kind(input, positions), 0).cummax(axis=dim))
+        places = where(is_new, same_kind(input, positions), 0).cummax(axis=dim)
+        if getattr(rows, "requires_grad", False):  # the gradient goes where the places are
+            first = (positions * 0 + 1).cumsum(0) - 1 - positions
+            values = same_kind(input, rows.gather(0, first + places._values))
+        return ValuesAndIndices(values, places)
 
     FUNCTIONS[name] = run
 
@@ -200,9 +209,7 @@ def _median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return _on_row_axis("median", input, dim, keepdim=keepdim)
     depth = len(input._levels)
     if axis_of(dim, input.ndim, "dim") != depth:
-        raise type_error(
-            "dim", f"torch.median of a Ragged goes along each sequence, not along {dim}", "use r.to_dense()"
-        )
+        raise _along_others("median", dim)
     offsets = _filled_offsets(input._levels[-1])
     rows, order = _sort(input, dim)
     starts, ends = offsets[:-1], offsets[1:] - 1
@@ -353,7 +360,8 @@ def _norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *
     if order == 2:
         result = r.norm(axis=axes)
     elif np.isinf(order):
-        result = abs(r).max(axis=axes, empty=0) if order > 0 else abs(r).min(axis=axes)
+        op, empty = ("amax", 0) if order > 0 else ("amin", None)
+        result = reduce_rows(op, abs(r), None, axes, -1, empty)
     elif order == 0:
         result = _count_nonzero(r, axes)
     else:

@@ -191,6 +191,63 @@ def test_gradients_reach_the_values():
     torch.testing.assert_close(values.grad, torch.cat([x.grad for x in alone]))
 
 
+INF = float("inf")
+TIES = [[3.0, 1.0, 3.0], [2.0, 2.0, 2.0, 1.0], [INF, 1.0, INF], [-INF, -INF], [5.0]]
+TIED = {
+    "amax": lambda x, dim: torch.amax(x, dim),
+    "amin, kept": lambda x, dim: torch.amin(x, dim, keepdim=True),
+    "max": lambda x, dim: torch.max(x, dim)[0],
+    "min": lambda x, dim: torch.min(x, dim)[0],
+    "method max": lambda x, dim: x.max(dim=dim)[0],
+    "cummax": lambda x, dim: torch.cummax(x, dim)[0],
+    "cummin": lambda x, dim: torch.cummin(x, dim)[0],
+    "median": lambda x, dim: torch.median(x, dim)[0],
+    "norm of order inf": lambda x, dim: torch.linalg.vector_norm(x.clamp(-9, 9), INF, dim=dim),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+@pytest.mark.parametrize("is_wide", [False, True])
+@pytest.mark.parametrize("along", [1, -1])
+def test_ties_have_the_gradients_that_they_have_alone(name, is_wide, along):
+    rows = [
+        torch.tensor(row)[:, None].expand(-1, 3) * torch.ones(3) if is_wide else torch.tensor(row)
+        for row in TIES
+    ]
+    alone = [x.clone().requires_grad_() for x in rows]
+    values = torch.cat(rows).requires_grad_()
+    expected = torch.cat([TIED[name](x, 0 if along == 1 else -1).reshape(-1) for x in alone])
+    found = TIED[name](vl.Ragged(values, [len(x) for x in rows]), along)
+    for result in (expected, (found.values if isinstance(found, vl.Ragged) else found).reshape(-1)):
+        result.backward(torch.arange(1.0, 1 + len(result)))
+    torch.testing.assert_close(values.grad, torch.cat([x.grad for x in alone]))
+
+
+def test_ties_of_all_numbers_share_the_gradient():
+    x = torch.tensor([2.0, 5.0, 5.0, 1.0, 5.0])
+    for function in (torch.max, torch.amax, torch.min):
+        found = torch.func.grad(lambda x, f=function: f(vl.Ragged(x, [2, 3])))(x)
+        torch.testing.assert_close(found, torch.func.grad(function)(x))
+    for amax in (lambda r: torch.amax(r, 1), vl.vmap(torch.amax), vl.vmap(lambda x: x.max())):
+        found = torch.func.grad(lambda x, f=amax: f(vl.Ragged(x, [2, 3])).sum())(x)
+        assert found.tolist() == [0, 1, 0.5, 0, 0.5]
+    assert torch.func.grad(lambda x: vl.Ragged(x, [2, 3]).max().sum())(x).tolist() == [0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["max", "min", "sum", "std", "sort", "argsort", "norm", "cummax", "softmax"])
+def test_a_place_alone_is_the_axis_of_arrays_too(name):
+    """`r.std(1)` is that of arrays, `r.std(dim=1)` torch's; more places are an error."""
+    values = torch.tensor([3.0, 1.0, 4.0, 1.0, 5.0])
+    r = vl.Ragged(values, [2, 3])
+    found, expected = (getattr(x, name)(1) for x in (r, vl.Ragged(values.numpy(), [2, 3])))
+    assert_array_equal(
+        getattr(found, "values", found) if isinstance(found, vl.Ragged) else found,
+        getattr(expected, "values", expected),
+    )
+    with pytest.raises(TypeError, match="positional arguments but 3 were given"):
+        getattr(r, name)(1, True)
+
+
 def test_nested_sequences():
     nested = vl.Ragged.from_list([[torch.tensor([3.0, 1.0]), torch.tensor([2.0])], [], [torch.tensor([5.0])]])
     assert torch.max(nested, -1)[0].tolist() == [[3.0, 2.0], [], [5.0]]
@@ -364,6 +421,7 @@ def test_axes_are_any_integers():
         (lambda r: nn.pairwise_distance(r, r), TypeError, "rows have an axis; use r.unsqueeze"),
         (lambda r: torch.median(r, 0), TypeError, r"use r\.to_dense\(\)"),
         (lambda r: torch.topk(r, 1, 0), TypeError, r"use r\.to_dense\(\)"),
+        (lambda r: torch.cummax(r.add_level([3]), 1), TypeError, r"not along 1; use r\.cummax\(axis=1\)"),
         (lambda r: torch.repeat_interleave(r, -1, 1), ValueError, "repeats: expected at least 0, got -1"),
         (
             lambda r: torch.repeat_interleave(r, torch.tensor([1, 2]), 0),

@@ -62,4 +62,6 @@ UFUNCS: dict[str, str] = {
 COMPOSED: dict[str, Any] = {
     "ptp": compositions.ptp,
     "mode": compositions.mode,
+    "amax": compositions.amax,
+    "amin": compositions.amin,
 }
