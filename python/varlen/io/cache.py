@@ -15,7 +15,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from varlen.arguments import as_int, as_path
@@ -269,39 +269,42 @@ class CacheStore:
 
     def head(self, url: str, size: int, last_state: State | None = None) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file, which the store is asked for."""
-        body, state = self._first_bytes(url, size, functools.partial(self._store.head, url, max(size, BLOCK)))
-        return body[:size], state
-
-    def content(self, url: str, limit: int, last_state: State | None = None) -> tuple[bytes, State]:
-        """The whole file, cut off at `limit` bytes, and its state, which the store is asked for."""
-        return self._first_bytes(url, limit, functools.partial(self._store.content, url, limit))
+        start = self.known_head(url, size)
+        body, state = self._store.head(url, size, None if start is None else start[1])
+        if start is not None and state == start[1]:
+            return start
+        self._keep(url, state, {_head_name(url, state, size): body})
+        return body, state
 
     def known_head(self, url: str, size: int) -> tuple[bytes, State] | None:
         """What `head` gave last, from the cache alone; None if the cache does not hold it."""
         state = self._cache._last_state(url)
         if state is None:
             return None
-        length = min(BLOCK, state.size)
-        body = self._cache._get(_name(_Block(url, state, 0)), 0, min(size, length), length)
+        length = min(size, state.size)
+        body = self._cache._get(_head_name(url, state, size), 0, length, length)
         return None if body is None else (body, state)
 
-    def _first_bytes(
-        self, url: str, size: int, ask: Callable[[State | None], tuple[bytes, State]]
-    ) -> tuple[bytes, State]:
-        """The first bytes of a file and its state; from blocks, if that is the one that was seen last."""
-        last_state = self._cache._last_state(url)
-        body, state = ask(last_state)
-        if state == last_state and not body and state.size:
-            return self.ranges([Place(url, state, 0, min(size, state.size))])[0], state
-        if state.mark and state.size:
-            self._store.check({url: state})
-            for number, start in enumerate(range(0, len(body), BLOCK)):
-                data = body[start : start + BLOCK]
-                if len(data) == min(BLOCK, state.size - start):
-                    self._cache._put(_name(_Block(url, state, number)), data)
-            if state != last_state:
-                self._cache._note_state(url, state)
+    def content(self, url: str, limit: int, last_state: State | None = None) -> tuple[bytes, State]:
+        """The whole file, cut off at `limit` bytes, and its state, which the store is asked for."""
+        last = self._cache._last_state(url)
+        body, state = self._store.content(url, limit, last)
+        if state == last and not body and state.size:
+            return self.ranges([Place(url, state, 0, state.size)])[0], state
+        starts = range(0, len(body), BLOCK)
+        self._keep(
+            url, state, {_name(_Block(url, state, at // BLOCK)): body[at : at + BLOCK] for at in starts}
+        )
         return body, state
+
+    def _keep(self, url: str, state: State, blocks: Mapping[str, bytes]) -> None:
+        """Keep what was read of a file, and its state; nothing of one whose changes the store cannot see."""
+        if not state.mark or not state.size:
+            return
+        self._store.check({url: state})
+        for name, data in blocks.items():
+            self._cache._put(name, data)
+        self._cache._note_state(url, state)
 
     @property
     def group(self) -> Hashable:
@@ -390,6 +393,12 @@ def _name(block: _Block) -> str:
     """The name of a block in the cache."""
     url, (size, mark), number = block
     return "-".join([_digest(f"{url}\n{size}\n{mark}"), str(number)])
+
+
+def _head_name(url: str, state: State, size: int) -> str:
+    """The name of the first bytes in the cache: of a file that has no more, that of its only block."""
+    name = _name(_Block(url, state, 0))
+    return name if state.size <= min(size, BLOCK) else f"{name}-{size}"
 
 
 def _note(url: str) -> str:

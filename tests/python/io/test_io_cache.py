@@ -71,7 +71,10 @@ def test_each_block_is_fetched_once(folder, server, tmp_path):
         for rows in order:
             same(dataset.batch(rows), local.batch(rows))
     total = sum(os.path.getsize(folder / name) for name in os.listdir(folder) if name.endswith(".nrt"))
-    assert sum(min(r.range[1] + 1, os.path.getsize(folder / r.path)) - r.range[0] for r in requests) <= total
+    assert (
+        sum(min(r.range[1] + 1, os.path.getsize(folder / r.path)) - r.range[0] for r in requests)
+        <= total + 3 * 64 * 1024
+    )
     with server.count() as requests:
         for again in (dataset, pickle.loads(pickle.dumps(dataset))):
             same(again.batch(order[0]), local.batch(order[0]))
@@ -274,6 +277,7 @@ def test_changed_files_have_other_blocks(server, tmp_path, folder):
         assert opened.batch([199])["x"][0, -1] == number
     server.folder = {"part-00000.nrt": raw}
     assert varlen.open(f"{server.url}/part-00000.nrt", cache=store).batch([199])["x"][0, -1] == last
+    same(dataset.batch([0]), before)
     varlen.io.save(
         tmp_path / "new.nrt", {"dim1/bounds": np.arange(1, 201), "dim1/x": np.arange(200) + (1 << 59)}
     )

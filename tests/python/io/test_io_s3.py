@@ -94,7 +94,8 @@ def test_every_reader_gives_the_rows_of_the_folder(folder, proxy, options, tmp_p
 def test_epochs_over_a_cache_ask_for_the_state_of_each_file(folder, proxy, options, tmp_path):
     local = varlen.open(folder)
     cache = varlen.io.Cache(tmp_path, max_bytes=2**24)
-    for count in (21, 1):  # a look, a block and a look at each file and the index; then a look at the index
+    # A look, a head, a look, a block and a look at each file, and three for the index; then a look at that.
+    for count in (33, 1):
         with proxy.count() as requests:
             dataset = varlen.open(URL, storage_options=options, cache=cache)
             same_epochs(dataset, local, max_len=8)
