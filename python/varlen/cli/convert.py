@@ -6,12 +6,12 @@ import argparse
 import contextlib
 import itertools
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varlen.cli.conversion.folders import new_folder, replace_folder
 from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, add_engine, check_parent, check_positive
@@ -95,9 +95,12 @@ fails, and OUT stays as it was.
 shard for each file, or with --rows-per-shard the folder that one process writes. It is the same
 on every engine. Files that share a group are one shard, which one process makes; so are all
 files if --sort-by orders the records. Without --schema the processes read all files first, for
-their types and words; with it, no file is read twice for others. A run that was stopped goes on
-where it was; files that are converted already are not read again. Folders of MEDS and of .nrt
-files take --workers and --engine, too, and so does --infer-schema.
+their types and words; with it, no file is read twice for others. --infer-schema takes --workers
+and --engine, too.
+
+A run with --workers or --engine that was stopped goes on where it was, and so does one that
+converts a folder of MEDS or of .nrt files: files that are done and did not change are not read
+again. They wait in OUT, or in the folder .OUT.parts beside it.
 
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value; tokenization/schemas/SHARD.parquet with static codes
@@ -274,7 +277,10 @@ def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    return path.name == "index.json" or path.name.startswith(("part-", ".part-"))
+    from varlen.io.folder_lock import LOCK
+    from varlen.io.shard_index import INDEX
+
+    return path.name in (INDEX, LOCK) or path.name.startswith(("part-", ".part-"))
 
 
 def _names(arguments: argparse.Namespace, option: str) -> list[str] | None:
@@ -575,36 +581,31 @@ def _remarks(plan: Any) -> list[str]:
 
 def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource) -> int:
     """Converts files on an engine, into OUT, or into a folder beside it if OUT is to be replaced or cut."""
-    import numpy as np
-
     from varlen import io
     from varlen.cli.conversion.files import convert_files, learn_files
-    from varlen.cli.conversion.plan import cast
     from varlen.io.building.engines import engine_of
+    from varlen.io.work_folder import replace_folder, work_folder
 
-    target = arguments.target.resolve()
-    is_aside = arguments.rows_per_shard is not None or (arguments.force and target.exists())
-    folder = target.with_name(f".{target.name}.parts") if is_aside else target
+    target = str(arguments.target.resolve())
     with engine_of(arguments.engine, [], arguments.workers or 1) as run:
         if plan.schema is None or arguments.narrow:
             rows = learn_files(run, plan, static, narrow=arguments.narrow)
             if arguments.infer_schema is not None:
                 return _write_schema(arguments, plan, rows)
-        convert_files(run, arguments, plan, static, folder)
-    if arguments.rows_per_shard is not None:
-        parts, account = io.open_shards(folder), io.Account()
-        words = {name: field.vocabulary for name, field in parts.fields.items() if field.vocabulary}
-        dtypes = plan.dtypes if plan.is_learned else dict.fromkeys(words, np.dtype(np.int64))
-        options = {**_options(arguments, words, account), "schema": parts.schema}
-        with _writer(arguments, options) as writer:
-            for path in parts.paths:
-                joint = io.open_file(path).joint()
-                for begin in range(0, max(len(joint), 1), _ROWS_AT_ONCE):
-                    writer.append(cast(joint.slice(begin, min(begin + _ROWS_AT_ONCE, len(joint))), dtypes))
-            account += parts.account.successor()
-        shutil.rmtree(folder)
-    elif is_aside:
-        replace_folder(folder, target)
+        if arguments.rows_per_shard is None and not arguments.force:
+            convert_files(run, arguments, plan, static, target)
+        else:
+            with work_folder(target) as work:
+                is_cut = arguments.rows_per_shard is not None
+                parts = os.path.join(work.path, "parts") if is_cut else work.result
+                try:
+                    convert_files(run, arguments, plan, static, parts)
+                except FileExistsError:  # of inputs that changed since
+                    shutil.rmtree(parts)
+                    convert_files(run, arguments, plan, static, parts)
+                if is_cut:
+                    _cut(arguments, plan, io.open_shards(parts), work.result)
+                replace_folder(work.result, target)
     shards = io.open_shards(target)
     account = shards.account
     if arguments.json:
@@ -617,6 +618,26 @@ def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: S
         for line in (*account.summary(), *(_remarks(plan) if plan.is_learned else ())):
             print(f"  {line}")
     return 0
+
+
+def _cut(arguments: argparse.Namespace, plan: ConversionPlan, parts: ShardSet, folder: str) -> None:
+    """Writes the rows of parts into shards of --rows-per-shard, as one process would."""
+    import numpy as np
+
+    from varlen import io
+    from varlen.cli.conversion.plan import cast
+
+    account = io.Account()
+    words = {name: field.vocabulary for name, field in parts.fields.items() if field.vocabulary}
+    dtypes = plan.dtypes if plan.is_learned else dict.fromkeys(words, np.dtype(np.int64))
+    options = {**_options(arguments, words, account), "schema": parts.schema}
+    shutil.rmtree(folder)
+    with io.ShardWriter(folder, arguments.rows_per_shard, **options) as writer:
+        for path in parts.paths:
+            joint = io.open_file(path).joint()
+            for begin in range(0, max(len(joint), 1), _ROWS_AT_ONCE):
+                writer.append(cast(joint.slice(begin, min(begin + _ROWS_AT_ONCE, len(joint))), dtypes))
+        account += parts.account.successor()
 
 
 def _target_folder(arguments: argparse.Namespace) -> ShardSet:
@@ -688,6 +709,7 @@ def _writer(
     """The writer of OUT. Existing files stay until the new ones are complete."""
     from varlen import io
     from varlen.io.shard_index import read_account
+    from varlen.io.work_folder import new_folder
 
     target = arguments.target.resolve()
     if folder is not None:
@@ -702,7 +724,7 @@ def _writer(
             yield writer
     else:
         with (
-            new_folder(target) as new,
+            new_folder(str(target)) as new,
             io.ShardWriter(new, arguments.rows_per_shard, **options) as writer,
         ):
             yield writer

@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,9 @@ __all__ = ["SUFFIX", "replace_file"]
 SUFFIX = ".varlen-tmp"
 
 Buffer = Any
+
+# Of a disk, a quota or a file that is full.
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # The most buffers that the system takes in one call.
 _IOV_MAX = 1024
@@ -102,6 +106,17 @@ class AtomicWriter:
 
 
 @contextlib.contextmanager
+def naming_target(target: str | os.PathLike[str]) -> Iterator[None]:
+    """A disk that is full is an error about this file, unless it names another."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _NO_SPACE:
+            error.filename = os.fspath(target)
+        raise
+
+
+@contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator[int]:
     """A descriptor to write to; a block that ends without an error replaces the file at `path`.
 
@@ -122,14 +137,15 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
     target = resolve(path)
     fd, temp = temporary(target)
     try:
-        try:
-            yield fd
-            with contextlib.suppress(FileNotFoundError):
-                os.fchmod(fd, stat.S_IMODE(os.stat(target).st_mode))
-            if is_durable:
-                os.fsync(fd)
-        finally:
-            os.close(fd)
+        with naming_target(target):
+            try:
+                yield fd
+                with contextlib.suppress(FileNotFoundError):
+                    os.fchmod(fd, stat.S_IMODE(os.stat(target).st_mode))
+                if is_durable:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
         os.replace(temp, target)
     except BaseException:
         with contextlib.suppress(OSError):

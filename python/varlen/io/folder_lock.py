@@ -47,10 +47,12 @@ class FolderLock:
         """Give the folder to others."""
         if self._fd < 0:
             return
-        with contextlib.suppress(OSError):
-            os.unlink(self._path)
-        os.close(self._fd)
-        self._fd = -1
+        try:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+        finally:
+            os.close(self._fd)
+            self._fd = -1
 
     def _delete_leftovers(self) -> None:
         size = os.fstat(self._fd).st_size

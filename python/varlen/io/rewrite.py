@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -13,11 +12,12 @@ import numpy as np
 from varlen.errors import value_error
 from varlen.io import atomic
 from varlen.io.bits import Array, compress_file
-from varlen.io.building.engines import engine_of, results_of
+from varlen.io.building.engines import engine_of
 from varlen.io.checksums import CHECKSUM, checksum_in, read_tensors, with_checksums, zeros_of
 from varlen.io.file import File, open_file
 from varlen.io.save import data_order, header_bytes
 from varlen.io.shard_index import INDEX, find_shards, index_bytes
+from varlen.io.work_folder import Part, replace_folder, state_of_file, work_folder
 
 __all__: list[str] = []
 
@@ -49,28 +49,32 @@ def rewrite(
 
     Compressed files become plain ones with `compress=False`, plain ones compressed ones with `compress=True`.
     A file has checksums where its source has them, or with `checksums=True`. A folder appears once it is
-    complete; `engine` and `workers` write its files, as in `build`.
+    complete, and a call that was stopped goes on; `engine` and `workers` write its files, as in `build`.
     """
     if not os.path.isdir(source):
         write_again(RewriteTask(0, source, target, compress, checksums, durable))
         return [target]
+    if os.path.exists(target):
+        raise FileExistsError(17, "there is such a folder", target)
     shards = find_shards(source)
-    folder = f"{target}.{os.getpid()}{atomic.SUFFIX}"
-    os.mkdir(folder)
-    try:
-        names = [os.path.basename(shard.path) for shard in shards]
-        tasks = [
-            (RewriteTask(i, shard.path, os.path.join(folder, name), compress, checksums, durable), None)
+    names = [os.path.basename(shard.path) for shard in shards]
+    with work_folder(target) as work:
+        parts = [
+            Part(
+                (state_of_file(shard.path), compress, checksums),
+                (os.path.join(os.path.basename(work.result), name),),
+                shard.path,
+                RewriteTask(i, shard.path, os.path.join(work.result, name), compress, checksums, durable),
+                None,
+            )
             for i, (shard, name) in enumerate(zip(shards, names, strict=True))
         ]
         with engine_of(engine, [], workers) as run:
-            marks = dict(zip(names, results_of(run, write_again, tasks), strict=True))
+            marks = dict(zip(names, work.run(run, write_again, parts), strict=True))
+        work.delete_others()
         if os.path.exists(os.path.join(source, INDEX)):
-            _rewrite_index(source, folder, marks, durable)
-        os.rename(folder, target)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+            _rewrite_index(source, work.result, marks, durable)
+        replace_folder(work.result, target)
     return [os.path.join(target, name) for name in names]
 
 

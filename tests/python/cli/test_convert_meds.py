@@ -310,14 +310,22 @@ def test_what_meds_has_no_place_for_is_said(flat, tmp_path, capsys):
         ([(1, 5, None, 1.0), (1, 6, None, 1.0)], "code: null at row 1"),
     ],
 )
-def test_wrong_events_are_named_and_nothing_is_written(meds, tmp_path, capsys, rows, text):
+def test_wrong_events_are_named_and_the_next_run_goes_on(meds, tmp_path, capsys, rows, text):
     write_shard(meds / "data" / "train" / "2.parquet", rows)
-    before = sorted(tmp_path.rglob("*"))
     assert main(["convert", str(meds), str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err
     assert text in said
     assert "2.parquet" in said
-    assert sorted(tmp_path.rglob("*")) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"meds", ".out.parts"}
+    (meds / "data" / "train" / "2.parquet").unlink()
+    for name in ("out", "again"):
+        assert main(["convert", str(meds), str(tmp_path / name)]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"meds", "out", "again"}
+    results = []
+    for folder in (tmp_path / "out", tmp_path / "again"):
+        paths = [path for path in folder.rglob("*") if path.is_file()]
+        results.append({path.relative_to(folder): path.read_bytes() for path in paths})
+    assert results[0] == results[1]
 
 
 def test_meds_is_converted_whole_into_a_folder_of_its_own(meds, tmp_path, capsys):

@@ -63,9 +63,16 @@ class CodeStatistics:
         )
         self._parts.append(stats)
 
-    def __iadd__(self, other: CodeStatistics) -> CodeStatistics:
-        self._parts += other._parts
-        return self
+    def write(self, path: str) -> None:
+        """Writes the rows so far into a file of Arrow."""
+        [stats] = self._parts
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, stats.schema) as writer:
+            writer.write_table(stats)
+
+    def read(self, path: str) -> None:
+        """Adds the rows of a file."""
+        with pa.OSFile(path) as file:
+            self._parts.append(pa.ipc.open_file(file).read_all())
 
     def table(self) -> pa.Table:
         """The codes sorted as text, with their index from 1 and their figures."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,20 @@ class MedsAccount:
         self._source_words |= other._source_words
         self._result_codes |= other._result_codes
         return self
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        words, codes = sorted(self._source_words), sorted(self._result_codes)
+        return {"total": self.total.as_dict(), "source_words": words, "result_codes": codes}
+
+    @classmethod
+    def from_dict(cls, table: dict[str, Any]) -> MedsAccount:
+        """The account of plain values."""
+        out = cls()
+        out.total = Account.from_dict(table["total"])
+        out._source_words.update(table["source_words"])
+        out._result_codes.update(table["result_codes"])
+        return out
 
     def add_file(self, path: Path, ids: pa.ChunkedArray, unsplit: list[int]) -> None:
         """A whole file, whose rows are those of its metadata, and rows of subjects that are in no split."""

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from varlen.cli.conversion.folders import new_folder
 from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, id_text, normalize
 from varlen.cli.conversion.meds_account import MedsAccount
 from varlen.cli.conversion.tables import text_in
@@ -26,7 +25,10 @@ from varlen.cli.conversion.wrong import Findings, naming_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
 from varlen.errors import file_error, no_column_error, twin_error, value_error
-from varlen.io.building.engines import engine_of, results_of
+from varlen.io import atomic
+from varlen.io.building.engines import engine_of
+from varlen.io.building.origin import hash_of
+from varlen.io.work_folder import Part, WorkFolder, replace_folder, state_of_file, work_folder
 
 __all__ = ["convert_meds"]
 
@@ -277,39 +279,37 @@ def _check_target(folder: Path, target: Path, force: bool) -> None:
             raise FileExistsError(f"{target}: holds {others[0]!r}; --force replaces such folders only")
 
 
-class ShardTask(NamedTuple):
-    """The arguments of a task: the number of a shard, and where it goes with which codes."""
+class CodesTask(NamedTuple):
+    """The arguments of a task: the number of a shard, and where its codes go."""
 
     number: int
-    folder: Path
-    codes: pa.Table | None = None
-    checksums: bool = False
+    path: str
 
 
-class ShardCounts(NamedTuple):
-    """What a shard holds, what it left out, and its part of the account."""
+class ShardTask(NamedTuple):
+    """The arguments of a task: the number of a shard, its files, its codes, and whether it has checksums."""
 
-    accounts: MedsAccount
-    subjects: int = 0
-    events: int = 0
-    left_out: int = 0
-    no_events: int = 0
-    size: int = 0
+    number: int
+    data: Path
+    tokens: Path
+    codes: pa.Table
+    checksums: bool
 
 
-def read_codes(_: ShardTask, shard: _Shard) -> CodeStatistics:
-    """The codes of one shard."""
+def read_codes(task: CodesTask, shard: _Shard) -> None:
+    """Writes down the codes of one shard."""
     statistics = CodeStatistics()
     statistics.add(_read(shard))
-    return statistics
+    with atomic.naming_target(task.path):
+        statistics.write(task.path)
 
 
-def write_shard(task: ShardTask, shard: _Shard) -> ShardCounts:
-    """Writes the events of one shard, and the table beside them."""
+def write_shard(task: ShardTask, shard: _Shard) -> dict[str, Any]:
+    """Writes the events of one shard, and the table beside them; returns its counts and its account."""
     from varlen import io
 
-    codes, accounts = task.codes, MedsAccount()
-    assert codes is not None
+    _, data, tokens, codes, checksums = task
+    accounts = MedsAccount()
     events_of = _read(shard)
     table, nan = normalize(events_of, codes)
     names = codes.column("code").combine_chunks()
@@ -317,25 +317,66 @@ def write_shard(task: ShardTask, shard: _Shard) -> ShardCounts:
     account = accounts.shard(shard.path, events_of, unknown, table, nan)
     if shard.subjects is not None and not events_of.num_rows:  # the file has no subject of this split
         accounts.add_shard(account, None)
-        return ShardCounts(accounts)
+        return {"accounts": accounts.as_dict(), "counts": [0] * 5}
     with naming_file(shard.path):
         joint, schema = convert_shard(table)
-    data = task.folder / "data" / f"{shard.name}.nrt"
-    tokens = task.folder / "tokenization" / "schemas" / f"{shard.name}.parquet"
     data.parent.mkdir(parents=True, exist_ok=True)
     tokens.parent.mkdir(parents=True, exist_ok=True)
     account.leave_out("time_delta_days", "days between events", -joint.rows(1), None)
     words = {"code": [PAD, *names.to_pylist()]}
     kinds = {"code": np.int64}
-    with io.Writer(
-        data, vocabularies=words, schema=kinds, account=account, checksums=task.checksums
-    ) as writer:
+    with io.Writer(data, vocabularies=words, schema=kinds, account=account, checksums=checksums) as writer:
         writer.append(joint)
-    pq.write_table(schema, tokens)
+    with atomic.naming_target(tokens):
+        pq.write_table(schema, tokens)
     accounts.add_shard(account, tokens)
     no_events = _subjects(events_of) - schema.num_rows
-    size = data.stat().st_size
-    return ShardCounts(accounts, schema.num_rows, joint.rows(1), unknown.num_rows, no_events, size)
+    counts = [schema.num_rows, joint.rows(1), unknown.num_rows, no_events, data.stat().st_size]
+    return {"accounts": accounts.as_dict(), "counts": counts}
+
+
+def _read_codes(run: Any, work: WorkFolder, shards: Sequence[_Shard], bar: dict[str, Any]) -> pa.Table:
+    """The codes of the shards of the train split."""
+    names = [f"codes-{i:05d}.arrow" for i in range(len(shards))]
+    paths = [f"{work.path}/{name}" for name in names]
+    parts = [
+        Part(_origin_of(shard), (name,), str(shard.path), CodesTask(i, path), shard)
+        for i, (shard, name, path) in enumerate(zip(shards, names, paths, strict=True))
+    ]
+    work.run(run, read_codes, parts, {"desc": "reading", **bar})
+    statistics = CodeStatistics()
+    for path in paths:
+        statistics.read(path)
+    return statistics.table()
+
+
+def _write_shards(
+    run: Any,
+    work: WorkFolder,
+    shards: Sequence[_Shard],
+    codes: pa.Table,
+    checksums: bool,
+    bar: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Writes the shards, and returns what each counted."""
+    how = hash_of(repr(codes.to_pydict()).encode()), checksums
+    root = Path(work.path)
+    parts = []
+    for i, shard in enumerate(shards):
+        data = Path(work.result, "data", f"{shard.name}.nrt")
+        tokens = Path(work.result, "tokenization", "schemas", f"{shard.name}.parquet")
+        names = tuple(str(path.relative_to(root)) for path in (data, tokens))
+        task = ShardTask(i, data, tokens, codes, checksums)
+        parts.append(Part((_origin_of(shard), how), names, str(shard.path), task, shard))
+    counts = work.run(run, write_shard, parts, {"desc": "writing", **bar})
+    work.delete_others()
+    return counts
+
+
+def _origin_of(shard: _Shard) -> object:
+    """What tells the rows of a shard from others."""
+    subjects = None if shard.subjects is None else hash_of(shard.subjects.to_numpy().tobytes())
+    return state_of_file(shard.path), subjects
 
 
 def convert_meds(
@@ -361,53 +402,48 @@ def convert_meds(
     more_columns, zone = _check_schemas(shards)
     roster = _Subjects(split_ids, all(shard.subjects is None for shard in shards), drop_unsplit)
     bar: dict[str, Any] = {"unit": " shards", "leave": False, "disable": quiet or None}
-    statistics = CodeStatistics()
     splits = {shard.split for shard in shards}
     train = [shard for shard in shards if shard.split == "train"]
     if not train:
         raise file_error(
             folder, f"no train split among {', '.join(sorted(splits))}, whose codes are numbered"
         )
-    with engine_of(engine, [], workers) as run:
-        tasks = [(ShardTask(i, target), shard) for i, shard in enumerate(train)]
-        for part in results_of(run, read_codes, tasks, {"desc": "reading", **bar}):
-            statistics += part
-    codes = statistics.table()
-    names = codes.column("code").to_pylist()
-    if PAD in names:
-        raise value_error(
-            "code",
-            f"{PAD!r} is a code of the train split, but the word of padding",
-            "give it another name",
-            file=folder,
-        )
-    accounts = MedsAccount()
-    for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
-        ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
-        count = len(roster.unsplit)
-        with naming_file(shard.path):
-            ids = _cast("subject_id", ids, pa.int64())
-        roster.add(shard.path, shard.split, pc.unique(ids).to_numpy())
-        accounts.add_file(shard.path, ids, roster.unsplit[count:])
-    roster.finish()
-    with new_folder(target) as new:
-        new.mkdir()
-        tasks = [(ShardTask(i, new, codes, checksums), shard) for i, shard in enumerate(shards)]
-        with engine_of(engine, [], workers) as run:
-            counts = results_of(run, write_shard, tasks, {"desc": "writing", **bar})
-        for part in counts:
-            accounts += part.accounts
+    with work_folder(str(target)) as work, engine_of(engine, [], workers) as run:
+        codes = _read_codes(run, work, train, bar)
+        names = codes.column("code").to_pylist()
+        if PAD in names:
+            raise value_error(
+                "code",
+                f"{PAD!r} is a code of the train split, but the word of padding",
+                "give it another name",
+                file=folder,
+            )
+        accounts = MedsAccount()
+        for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
+            ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
+            count = len(roster.unsplit)
+            with naming_file(shard.path):
+                ids = _cast("subject_id", ids, pa.int64())
+            roster.add(shard.path, shard.split, pc.unique(ids).to_numpy())
+            accounts.add_file(shard.path, ids, roster.unsplit[count:])
+        roster.finish()
+        parts = _write_shards(run, work, shards, codes, checksums, bar)
+        for part in parts:
+            accounts += MedsAccount.from_dict(part["accounts"])
         subjects, events, left_out, no_events, size = (
-            sum(column) for column in list(zip(*counts, strict=True))[1:]
+            sum(column) for column in zip(*(part["counts"] for part in parts), strict=True)
         )
         code_table = _with_metadata(codes, folder, accounts)
         accounts.finish(more_columns)
-        (new / "metadata").mkdir()
-        (new / "metadata" / "account.json").write_text(accounts.total.as_text() + "\n")
-        pq.write_table(code_table, new / "metadata" / "codes.parquet")
-        for name in ("dataset.json", "subject_splits.parquet"):
-            if (folder / "metadata" / name).is_file():
-                shutil.copyfile(folder / "metadata" / name, new / "metadata" / name)
+        metadata = Path(work.result, "metadata")
+        metadata.mkdir()
+        with atomic.naming_target(metadata):
+            (metadata / "account.json").write_text(accounts.total.as_text() + "\n")
+            pq.write_table(code_table, metadata / "codes.parquet")
+            for name in ("dataset.json", "subject_splits.parquet"):
+                if (folder / "metadata" / name).is_file():
+                    shutil.copyfile(folder / "metadata" / name, metadata / name)
+        replace_folder(work.result, str(target))
     if as_json:
         print(json.dumps(accounts.total.as_dict(), indent=2, ensure_ascii=False))
     elif not quiet:

@@ -120,31 +120,55 @@ def run_tasks(
     unit: str | None,
     places: Mapping[int, int] | None = None,
     take: Callable[[int, Any], object] | None = None,
+    sources: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
     """Runs all tasks, with a progress bar if wanted; `places` are those of the tasks in the caller's list.
 
-    `take` gets each result, with the number of its task, as soon as it is there.
+    `take` gets each result, with the number of its task, as soon as it is there. `sources` are the files that
+    a task reads, for errors: one that names such a file needs no other place.
     """
     try:
         _run_all(engine, task, tasks, unit, take)
     except TaskError as failed:
         error = failed.error
+        files = (sources or {}).get(failed.number, ())
+        if files and (vars(error).get("file") in files or getattr(error, "filename", None) is not None):
+            raise error from error.__cause__
         says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
         text = None if says_it else ": ".join(filter(None, (type(error).__name__, f"{error}")))
         record = as_record(error, RuntimeError, text=text)
         cause = error.__cause__ if record is error else error
-        place = failed.number if places is None else places[failed.number]
-        raise name_place(record, f"partition {place}", RuntimeError) from cause
+        place = f"partition {failed.number if places is None else places[failed.number]}"
+        if files:
+            place = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more files"
+        raise name_place(record, place, RuntimeError) from cause
 
 
-def results_of(engine: Any, task: Task, tasks: Tasks, bar: Any = None) -> list[Any]:
-    """The results of tasks in their order; an error is that of the task, which names its own place."""
+def results_of(
+    engine: Any,
+    task: Task,
+    tasks: Tasks,
+    bar: Any = None,
+    places: Mapping[int, str] | None = None,
+    take: Callable[[int, Any], object] | None = None,
+) -> list[Any]:
+    """The results of tasks in their order; an error is that of the task, which names its own place.
+
+    `places` are the sources of tasks, for the error of a worker that ends. `take` gets each result at once.
+    """
     results: dict[int, Any] = {}
+
+    def take_one(number: int, result: Any) -> None:
+        results[number] = result
+        if take is not None:
+            take(number, result)
+
     try:
-        _run_all(engine, task, tasks, bar, results.__setitem__)
+        _run_all(engine, task, tasks, bar, take_one)
     except TaskError as failed:
         if isinstance(failed.error, LostWorkerError):
-            raise name_place(failed.error, f"file {failed.number}", RuntimeError) from None
+            place = f"file {failed.number}" if places is None else places[failed.number]
+            raise name_place(failed.error, place, RuntimeError) from None
         raise failed.error from failed.error.__cause__
     return [results[job[0]] for job, _ in tasks]
 

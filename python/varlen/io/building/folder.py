@@ -12,6 +12,7 @@ from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, fingerprint_of
 from varlen.io.errors import FileFormatError
 from varlen.io.file import open_file
+from varlen.io.folder_lock import LOCK
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, listed_names, read_index, read_table, write_index
 
@@ -40,6 +41,8 @@ def is_complete(path: str, drafts: Sequence[Draft]) -> bool:
     except (FileNotFoundError, NotADirectoryError, FileFormatError):
         return False
     if [shard.path for shard in shards] != [shard_path(path, draft.number) for draft in drafts]:
+        return False
+    if os.path.exists(os.path.join(path, LOCK)):
         return False
     for draft in drafts:
         if os.path.exists(draft.path) or os.path.exists(waiting_path(path, draft.number)):

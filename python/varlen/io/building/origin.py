@@ -20,16 +20,17 @@ def draft_of(number: int, part: object, path: str, make: Any, options: Mapping[s
     names = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
     names += ["checksums"] * options["checksums"] + ["compress"] * options["compress"]
     plain = repr([(name, str(options[name])) for name in names])
-    fingerprint = f"{half_of(identity_of(part), number)}-{_hash(name_of(make) + plain.encode())}"
+    fingerprint = f"{half_of(identity_of(part), number)}-{hash_of(name_of(make) + plain.encode())}"
     return Draft(number, draft_path(path, number), fingerprint, make, options)
 
 
 def half_of(identity: bytes, number: int) -> str:
     """The first half of a fingerprint: of the partition, and the number of its shard."""
-    return _hash(identity + str(number).encode())
+    return hash_of(identity + str(number).encode())
 
 
-def _hash(text: bytes) -> str:
+def hash_of(text: bytes) -> str:
+    """A short text that is the same for the same bytes."""
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
