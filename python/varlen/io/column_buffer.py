@@ -77,7 +77,8 @@ class ColumnBuffer:
         for column, tails in self._tails.items():
             size = sum(tail.nbytes for tail in tails)
             if size:
-                atomic.write_all(self._fd, tails)
+                with atomic.naming_target(self._target):
+                    atomic.write_all(self._fd, tails)
                 self._extents.setdefault(column, []).append((self._end, size))
                 self._end += size
             tails.clear()

@@ -93,6 +93,10 @@ class FileStep(Step):
             for name in static_keys:
                 account.leave_out(name, _JOINED, -records, None)
 
+    def sources(self, partition: Partition) -> tuple[str, ...]:
+        """The files of a partition."""
+        return tuple(str(one.source.path) for one in partition)
+
     def settle(self, account: Account, files: Sequence[File]) -> None:
         """Counts the static tables, which the records of all files use."""
         if not self._static.inputs:
@@ -238,7 +242,7 @@ def _try_all(run: Any, task: Any, tasks: Sequence[tuple[Any, Any]], bar: Any = N
 
 
 def convert_files(
-    run: Any, arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource, folder: Path
+    run: Any, arguments: argparse.Namespace, plan: ConversionPlan, static: StaticSource, folder: str
 ) -> FileStep:
     """Makes the folder of a shard for each input, or for inputs that share a group, on an engine."""
     files = [state_of(one) for one in plan.inputs]
@@ -253,7 +257,7 @@ def convert_files(
     parts = _partitions(run, step, plan, files)
     if plan.schema is None:
         step.schema = _learned_schema(step, plan, parts)
-    build_folder(run, parts, step, str(folder), {"schema": step.schema, **options}, has_bar)
+    build_folder(run, parts, step, folder, {"schema": step.schema, **options}, has_bar)
     return step
 
 
@@ -264,7 +268,8 @@ def _partitions(run: Any, step: FileStep, plan: ConversionPlan, files: list[Sour
         return [tuple(files)]
     keys: dict[int, set[Any]] = {}
     tasks = [(KeyTask(i, step), file) for i, file in enumerate(files)]
-    run_tasks(run, find_groups, tasks, None, take=keys.__setitem__)
+    sources = {i: (str(file.source.path),) for i, file in enumerate(files)}
+    run_tasks(run, find_groups, tasks, None, take=keys.__setitem__, sources=sources)
     return join_files(files, [keys[i] for i in range(len(files))])
 
 

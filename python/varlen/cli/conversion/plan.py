@@ -35,6 +35,11 @@ __all__ = ["ConversionPlan", "FileMap", "StaticSource", "cast"]
 FileMap = Callable[[Callable[[Input], Any], Sequence[Input]], Iterable[Any]]
 
 
+class _NoBar(contextlib.nullcontext[None]):
+    def update(self, _: int) -> None:
+        """Shows nothing."""
+
+
 @dataclass
 class ConversionPlan:
     """The inputs and the options for reading; `words`, `depths` and `dtypes` are learned on the way."""
@@ -178,21 +183,17 @@ class ConversionPlan:
 
     def read(self, phase: str) -> Iterator[Joint]:
         """The pieces, once through, with a progress bar that names the pass."""
-        from tqdm import tqdm
-
         self.words.begin_pass()
         self.findings = Findings()
         self.account, self.missing = Account(), {}
         for table in self.static_tables:
             table.begin_pass()
-        options = {"desc": phase, "unit_scale": True, "leave": False, "disable": self.quiet or None}
         if self.lines:
-            size = sum(one.path.stat().st_size for one in self.inputs)
-            bar = tqdm(total=size, unit="B", **options)
+            bar = self._bar(phase, lambda: sum(one.path.stat().st_size for one in self.inputs), "B")
             is_grouped = self.groups and self.is_learned
             pieces = self._from_events(bar.update) if is_grouped else self._from_lines(bar.update)
         else:
-            bar = tqdm(total=self.tables.total, unit=" rows", **options)
+            bar = self._bar(phase, lambda: self.tables.total, " rows")
             self.tables.counts = self.regroup or phase == "writing"
             pieces = self._from_tables(bar.update)
         inner = [name for name in self.sort_by if name not in self.groups[:1]]
@@ -207,6 +208,14 @@ class ConversionPlan:
                 if self.findings.count == count:
                     yield sort_inside(joint, inner, self.words) if inner else joint
         self.findings.finish()
+
+    def _bar(self, phase: str, count: Callable[[], int | None], unit: str) -> Any:
+        """A progress bar; without one nothing is made that a process leaves behind if it is ended."""
+        if self.quiet:
+            return _NoBar()
+        from tqdm import tqdm
+
+        return tqdm(total=count(), unit=unit, desc=phase, unit_scale=True, leave=False, disable=None)
 
     @property
     def rows_read(self) -> int:

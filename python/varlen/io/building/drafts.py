@@ -45,6 +45,10 @@ class Step:
         """The rows made of a partition, at least one piece, and its account."""
         raise NotImplementedError
 
+    def sources(self, partition: Any) -> tuple[str, ...]:
+        """The files that a partition is read from, for errors."""
+        return ()
+
     def options(self, piece: Any) -> dict[str, Any]:
         """Options of the writer that depend on the first piece."""
         return {}

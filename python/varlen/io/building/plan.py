@@ -193,7 +193,8 @@ def build_folder(
             for draft, part in zip(drafts, parts, strict=True)
             if draft.number not in reuse and not is_whole(draft)
         ]
-        run_tasks(run, make_draft, tasks, "partitions" if show else None)
+        names = {d.number: make.sources(part) for d, part in tasks} if isinstance(make, Step) else None
+        run_tasks(run, make_draft, tasks, "partitions" if show else None, sources=names)
         sources = [shard_path(path, d.number) if d.number in reuse else d.path for d in drafts]
         files = [open_file(source) for source in sources]
         words, fields = merge_fields(files, words, range(len(files)))
