@@ -593,7 +593,11 @@ def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: S
             if arguments.infer_schema is not None:
                 return _write_schema(arguments, plan, rows)
         if arguments.rows_per_shard is None and not arguments.force:
-            convert_files(run, arguments, plan, static, target)
+            try:
+                convert_files(run, arguments, plan, static, target)
+            except FileExistsError as error:
+                advice = "--force replaces it"
+                raise FileExistsError(f"{arguments.target}: holds other files; {advice}") from error
         else:
             with work_folder(target) as work:
                 is_cut = arguments.rows_per_shard is not None

@@ -67,10 +67,14 @@ def add_engine(parser: argparse.ArgumentParser, workers: str, engine: str, defau
 
 def check_positive(arguments: argparse.Namespace, *names: str) -> None:
     """Checks the given options that count things."""
+    from varlen.io.building.engines import MOST_WORKERS
+
     for name in names:
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")
+        if name == "workers" and value is not None and value > MOST_WORKERS:
+            raise Misuse(f"--workers: expected at most {MOST_WORKERS}, got {value}")
 
 
 def check_parent(target: Path, label: object) -> None:

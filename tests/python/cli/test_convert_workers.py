@@ -81,7 +81,7 @@ def test_a_run_goes_on_and_reads_what_changed(inputs, tmp_path, capsys):
     assert before == {path: os.stat(path).st_mtime_ns for path in vl.open(tmp_path / "v").paths}
     bad.write_text(text + json.dumps({"id": 1, "code": [], "t": []}) + "\n")
     code, _, err = run(capsys, "convert", *inputs, tmp_path / "v", *options)
-    assert (code, "was made of another partition" in err) == (1, True)
+    assert (code, "was made of another partition" in err, "--force replaces it" in err) == (1, True, True)
 
 
 def test_files_without_records_and_chosen_columns(inputs, tmp_path, capsys):

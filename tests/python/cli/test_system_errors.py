@@ -103,3 +103,14 @@ def test_a_wrong_file_of_a_schema_needs_no_other_place(tmp_path, capsys, inputs,
     ]
     assert errors[0] == errors[1]
     assert errors[0].startswith(f"varlen: {tmp_path / '1.jsonl'}, line 1: 'id'")
+
+
+@pytest.mark.parametrize("command", [["verify"], ["compact"], ["convert", "--compress"], ["convert"]])
+def test_more_workers_than_there_can_be_are_refused(tmp_path, capsys, inputs, command):
+    assert run(capsys, "convert", *inputs, tmp_path / "in", "--rows-per-shard", "1")[0] == 0
+    names = [tmp_path / "in", tmp_path / "out"] if "--compress" in command else [tmp_path / "in"]
+    names = [*inputs, tmp_path / "out"] if command == ["convert"] else names
+    for count, text in ((5000, "at most 1024"), (0, "at least 1")):
+        code, _, err = run(capsys, command[0], *names, *command[1:], "--workers", count)
+        assert (code, err) == (2, f"varlen: --workers: expected {text}, got {count}\n")
+    assert not (tmp_path / "out").exists()
