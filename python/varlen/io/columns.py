@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,15 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, check_key, new_words, refuse_mask, vocabularies_of
 from varlen.backends.nested import first_leaf
-from varlen.errors import as_record, error_of, instance_error, row_error, type_error, value_error
+from varlen.errors import (
+    as_record,
+    error_of,
+    instance_error,
+    overflow_error,
+    row_error,
+    type_error,
+    value_error,
+)
 from varlen.io.dtypes import cast_exactly, kind_of
 from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
@@ -27,6 +37,8 @@ RESERVED = ("bounds", "mask")
 
 # As deep as the core reads lists.
 _MAX_DEPTH = 64
+
+_LONGEST = datetime.timedelta(microseconds=2**63 - 1)
 
 
 def check_names(names: Sequence[str], argument: str) -> None:
@@ -351,7 +363,11 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
     items = value if isinstance(value, (list, np.ndarray)) else list(value)
     try:
         return _numbers(key, items, 0, options)[0]
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
+        if dtype is not None and np.dtype(dtype).kind in "mM":
+            return _times_of(key, items, np.dtype(dtype))
+        if isinstance(error, ValueError):
+            raise
         if dtype is None:
             nulls = [i for i, item in enumerate(items) if item is None]
             if nulls and any(isinstance(item, (list, tuple, np.ndarray)) for item in items):
@@ -364,19 +380,48 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
             return _numbers(key, [np.nan if item is None else item for item in items], 0, options)[0]
         if kind in "iub":
             raise
-        return _times_of(key, items, np.dtype(dtype)) if kind in "mM" else np.array(items, dtype=dtype)
+        return np.array(items, dtype=dtype)
 
 
 def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
     """Texts and Python's times in a unit, which must hold them."""
+    check_durations(key, items)
     kinds = {item.dtype.kind for item in items if isinstance(item, np.generic)} & set("mM")
     if kinds - {dtype.kind}:
         raise value_error(key, f"times of kind {kinds.pop()!r}, but the schema says {dtype}")
     try:
         times = np.array(items, dtype=f"{dtype.kind}8")  # of the unit that holds all of them
     except ValueError:  # numbers have none
-        return np.array(items, dtype=dtype)
+        numbers = [item for item in items if _is_number(item)]
+        try:
+            if all(item is None or _is_number(item) for item in items):
+                return np.array(items, dtype=dtype)
+        except ValueError:  # floats
+            pass
+        misfit = numbers[0] if numbers else _first_misfit(items, dtype)
+        raise value_error(key, f"expected times, got {misfit!r}") from None
     return _times_as(key, times, dtype)
+
+
+def check_durations(key: str, items: Any) -> None:
+    """Refuse a timedelta whose microseconds do not fit 64 bits: NumPy would wrap them."""
+    for item in items:
+        if isinstance(item, datetime.timedelta) and not -_LONGEST <= item <= _LONGEST:
+            raise overflow_error(key, f"{item!r} does not fit timedelta64[us]")
+
+
+def _is_number(item: object) -> bool:
+    return isinstance(item, (int, float, np.integer, np.floating)) and not isinstance(item, np.timedelta64)
+
+
+def _first_misfit(items: Any, dtype: np.dtype) -> object:
+    """The first item that is no time."""
+    for item in items:
+        try:
+            np.array(item, dtype=dtype)
+        except ValueError:
+            return item
+    return items
 
 
 def _numbers(key: str, value: object, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
@@ -392,6 +437,10 @@ def _numbers(key: str, value: object, depth: int, options: ColumnOptions) -> tup
 
 def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     is_inferred = options.schema.get(key) is None
+    if not is_inferred and np.dtype(options.schema[key]).kind in "mM":
+        with contextlib.suppress(TypeError, ValueError):  # unless they are numbers
+            return _numbers(key, value, -1, options)
+        return _nested_times(key, value, np.dtype(options.schema[key]))
     try:
         if is_inferred and first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
             flat, levels = _core.from_lists(value, -1, None, False, name=key)  # nothing else tells the dtype
@@ -412,6 +461,26 @@ def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, lis
         if isinstance(error, ValueError) and getattr(error, "code", "") != "nesting":
             raise  # a dtype that does not hold the numbers
         raise value_error("", f"Failed to parse {key} as a nested list of numbers!") from error
+
+
+def _nested_times(key: str, value: object, dtype: np.dtype) -> tuple[Array, list[_core.Level]]:
+    """Texts, times and None in nested lists, in a unit that must hold them."""
+    leaves: list[object] = []
+    try:
+        levels = _core.from_lists(_places_of(value, leaves), -1, None, False, name=key)[1]
+        return _times_of(key, leaves, dtype), levels
+    except (TypeError, ValueError) as error:
+        if getattr(error, "argument", "") == key:
+            raise
+        raise value_error("", f"Failed to parse {key} as a nested list of times!") from error
+
+
+def _places_of(value: object, leaves: list[object]) -> Any:
+    """The same lists with 0 in place of each value, which goes into `leaves`."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_places_of(item, leaves) for item in value]
+    leaves.append(value)
+    return 0
 
 
 def _takes_nulls(value: object, options: ColumnOptions) -> bool:

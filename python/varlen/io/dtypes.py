@@ -233,6 +233,17 @@ def little_endian(array: np.ndarray) -> np.ndarray:
     return flat
 
 
+def as_kind_of(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """NaT in the place of NaN where times are expected and there is nothing else: None alone has no kind.
+
+    >>> as_kind_of(np.array([np.nan]), np.dtype("M8[D]"))
+    array(['NaT'], dtype='datetime64[D]')
+    """
+    if dtype.kind in "mM" and array.dtype.kind == "f" and array.size and np.isnan(array).all():
+        return np.full(array.shape, "NaT", dtype)
+    return array
+
+
 def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) -> np.ndarray:
     """The array in another dtype; ValueError names a value that does not fit. Floats may be rounded.
 

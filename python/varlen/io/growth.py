@@ -14,7 +14,7 @@ from varlen import _core
 from varlen.errors import file_error, row_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
-from varlen.io.dtypes import cast_exactly, dtype_of, has_stand_in, kind_of
+from varlen.io.dtypes import as_kind_of, cast_exactly, dtype_of, has_stand_in, kind_of
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock
 from varlen.io.intent import Schema
@@ -128,6 +128,7 @@ class Folder:
         if array.size and is_text != (field.vocabulary is not None):
             kinds = ("words", "numbers") if is_text else ("numbers without a vocabulary", "words")
             raise value_error(name, f"{kinds[0]}, but {self.path} holds {kinds[1]}")
+        array = as_kind_of(array, dtype)
         if is_text or field.vocabulary is not None or array.dtype == dtype:
             return array
         if array.size and kind_of(array.dtype) not in _HOLDS.get(kind_of(dtype), dtype.kind):

@@ -12,7 +12,7 @@ from varlen import _core
 from varlen.backends.nested import first_leaf
 from varlen.backends.values import is_tensor
 from varlen.errors import value_error
-from varlen.io.columns import ColumnOptions, build_joint, without_tensor
+from varlen.io.columns import ColumnOptions, build_joint, check_durations, without_tensor
 
 __all__: list[str] = []
 
@@ -79,6 +79,8 @@ def _as_item(item: Any, name: str) -> Any:
 
 def as_times(values: Any, unit: str, name: str) -> np.ndarray:
     """Times of Python and None; those with a zone in UTC, and not beside times without."""
+    if unit.startswith("m8"):
+        check_durations(name, values)
     has_zone = [getattr(value, "tzinfo", None) is not None for value in values if value is not None]
     if not any(has_zone):
         return np.array(values, unit)

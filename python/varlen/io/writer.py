@@ -26,6 +26,7 @@ from varlen.io.bits import as_compress, compress_file
 from varlen.io.checksums import as_checksums, checksum_in, read_tensors, with_checksums, zeros_of
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.dtypes import (
+    as_kind_of,
     cast_exactly,
     dtype_of,
     first_misfit,
@@ -383,16 +384,17 @@ class Writer(atomic.AtomicWriter):
             raise value_error(name, f"ids {array.min()} to {array.max()}, for {count} strings")
 
     def _prepare(self, name: str, dim: int, array: Array, given_dtype: np.dtype) -> _Part:
+        target, column = self._schema_dtypes.get(name), (self._columns or {}).get(name)
+        expected = target if target is not None or column is None else column.kind
+        array = array if expected is None else as_kind_of(array, expected)
         bits = store(name, array, {})
         kind = (array if array.dtype.kind in "mM" else bits).dtype.newbyteorder("=")
-        target = self._schema_dtypes.get(name)
         if target is not None and target != kind:
             if target.kind != array.dtype.kind and {target.kind, array.dtype.kind} & set("mM"):
                 raise value_error(name, f"dtype {given_dtype}, but the schema says {target}")
             cast = cast_exactly(name, array if target.kind in "mM" else bits, target, is_explicit=True)
             bits, kind = store(name, cast, {}), target
         tag_of(bits.dtype, name)
-        column = (self._columns or {}).get(name)
         if column is not None and len(bits) == 0 and column.has_values and kind.kind in "biuf":
             bits, kind = bits.astype(column.dtype), column.kind  # no value, so any dtype holds its values
         if column is not None:

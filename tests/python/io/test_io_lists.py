@@ -13,6 +13,9 @@ DAY = datetime.date(2024, 2, 29)
 MINUTE = datetime.datetime(2024, 2, 29, 12, 30)
 
 
+LONGEST = datetime.timedelta(microseconds=2**63 - 1)
+
+
 def of_writer(rows, folder):
     with varlen.io.Writer(folder / "a.nrt") as writer:
         writer.append(rows)
@@ -55,7 +58,7 @@ _values = {
     "int": st.integers(-(2**40), 2**40),
     "day": st.dates(),
     "minute": st.datetimes(min_value=datetime.datetime(1900, 1, 1)),
-    "delta": st.timedeltas(),
+    "delta": st.timedeltas(-LONGEST, LONGEST),
 }
 
 
@@ -165,6 +168,68 @@ def test_a_schema_still_says_which_nulls_there_may_be(tmp_path):
     own = vl.open(tmp_path / "a.nrt")
     assert own.schema == {"n": np.dtype("f4"), "t": np.dtype("M8[s]")}
     assert np.isnan(own[0]["n"]).tolist() == [True, False]
+
+
+TIMES = [
+    ("datetime64[D]", DAY),
+    ("datetime64[s]", MINUTE),
+    ("timedelta64[ms]", datetime.timedelta(seconds=5)),
+]
+OF_TIMES = [
+    (0, [DAY, None]), (0, [None, None]), (1, [[DAY], []]), (1, [[], []]), (1, [[DAY, None], [None]]),
+    (1, [[None], [DAY]]), (1, [[], [None]]), (2, [[[None], []], [[DAY, None]]]), (2, [[], [[None, None]]]),
+    (2, [[], [[]]]),
+]  # fmt: skip
+
+
+def exchange(rows, time):
+    return [exchange(row, time) for row in rows] if isinstance(rows, list) else rows and time
+
+
+@pytest.mark.parametrize(("dtype", "time"), TIMES, ids=[dtype for dtype, _ in TIMES])
+@pytest.mark.parametrize(("level", "rows"), OF_TIMES, ids=str)
+def test_declared_times_may_be_missing_at_every_place(tmp_path, level, rows, dtype, time):
+    rows = exchange(rows, time)
+    schema = varlen.io.Schema({"x": {"kind": "time", "dtype": dtype, "level": level}})
+    first = [[[time]], [time], time][2 - level]
+    for number, how in enumerate(({"schema": schema}, {"schema": {"x": dtype}}, {})):
+        path = tmp_path / f"{number}.nrt"
+        with varlen.io.Writer(path, **how) as writer:
+            for part in ([first], rows):
+                writer.append({"x": part})
+        assert vl.open(path)[1:].to_list() == {"x": rows}, how
+    with varlen.io.ShardWriter(tmp_path / "shards", 2, schema=schema) as writer:
+        writer.append({"x": rows})
+    for _ in range(2):
+        with varlen.io.ShardWriter(tmp_path / "shards", 2, append=True) as writer:
+            writer.append({"x": rows})
+    assert vl.open(tmp_path / "shards")[:].to_list() == {"x": rows * 3}
+    if level < 2:
+        joint = vl.JointNestedRaggedTensorDict({"x": [first, *rows]}, schema={"x": np.dtype(dtype)})
+        assert joint.to_list() == {"x": [first, *rows]}
+
+
+@pytest.mark.parametrize("rows", [[DAY, 5.5], [[DAY], [5.5]], [["2024-02-29", 5.5]], [[[DAY], []], [[5.5]]]])
+def test_what_is_no_time_is_named(tmp_path, rows):
+    for schema in ({"x": "M8[D]"}, {"x": np.dtype("M8[s]")}):
+        with pytest.raises(ValueError, match=r"x: expected times, got 5\.5"):
+            vl.JointNestedRaggedTensorDict({"x": rows}, schema=schema)
+        writer = varlen.io.Writer(tmp_path / "a.nrt", schema=schema)
+        with writer, pytest.raises(ValueError, match=r"x: expected times, got 5\.5"):
+            writer.append({"x": rows})
+
+
+@pytest.mark.parametrize("way", [of_writer, of_shards, of_map], ids=lambda way: way.__name__)
+def test_durations_that_wrap_in_numpy_are_refused(tmp_path, way):
+    moment = datetime.timedelta(microseconds=1)
+    for rows in ([LONGEST], [[None, -LONGEST], []]):
+        (folder := tmp_path / str(len(rows))).mkdir()
+        assert way({"x": rows}, folder)[:].to_list() == {"x": rows}
+    for rows in ([LONGEST + moment], [[moment], [-LONGEST - 2 * moment]]):
+        with pytest.raises(OverflowError, match=r"x: .*timedelta.* does not fit timedelta64\[us\]"):
+            way({"x": rows}, tmp_path)
+        with pytest.raises(OverflowError, match=r"x: .*timedelta.* does not fit timedelta64\[us\]"):
+            vl.JointNestedRaggedTensorDict({"x": rows}, schema={"x": np.dtype("m8[s]")})
 
 
 def test_map_keeps_a_key_of_one_value_a_row(tmp_path):
