@@ -18,6 +18,7 @@ from varlen.data.buffers import Buffers
 from varlen.data.devices import usable_device
 from varlen.data.devices.loader import prefetch_to
 from varlen.data.devices.staging import Ring
+from varlen.data.facts import DIGESTS
 from varlen.data.options import BatchOptions
 from varlen.data.plan import SeedLike
 from varlen.data.prefetch import Prefetcher
@@ -266,7 +267,7 @@ class Epoch(Generic[ArrayT]):
             identity: dict[str, Any] = {
                 f"key {name}": f"{columns[name].dtype} of dim {columns[name].dim}" for name in names
             }
-            identity |= {"rows": sampler._row_count, "a few rows": " ".join(digests)}
+            identity |= {"rows": sampler._row_count, DIGESTS: " ".join(digests)}
             self._data_identity = numbers, identity
         return dict(self._data_identity[1])
 
@@ -331,7 +332,7 @@ def _digest_of(row: _core.Joint) -> str:
 def place_values(theirs: Mapping[str, Any], own: Mapping[str, Any], rows: Iterable[tuple[int, str]]) -> None:
     """Refuse a state where a row holds something else, under the same keys."""
     was, now = dict(theirs), dict(own)
-    digests = f"{was.pop('a few rows', '')}".split(), now.pop("a few rows").split()
+    digests = f"{was.pop(DIGESTS, '')}".split(), now.pop(DIGESTS).split()
     if was != now or len(digests[0]) != len(digests[1]):
         return
     for (row, where), one, other in zip(rows, *digests, strict=True):

@@ -19,6 +19,9 @@ _BLOCKS = 16
 #: Facts that are not compared as they are; most tell where a change is.
 MARKS = ("moments", "blocks", "sources", "words")
 
+#: The name of the digests of rows, which say nothing to a reader.
+DIGESTS = "a few rows"
+
 #: Rows that a state knows the values of.
 _LOOKED_AT = 16
 

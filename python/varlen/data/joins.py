@@ -81,7 +81,7 @@ class JoinMethods(Views):
             raise file_error(name, f"{other_count} rows, but there are {count}: {one}")
         ids = self._source.row_ids
         if ids is not None and ids == other.row_ids:
-            self._compare_ids(ids, self._row_values(ids), rows._row_values(ids), name)
+            self._compare_ids(ids, self._id_values(ids), rows._id_values(ids), name)
         return self._align(other, name, {ids})
 
     def join(self, other: Views, on: str | None = None) -> Self:

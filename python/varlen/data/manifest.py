@@ -54,7 +54,7 @@ __all__: list[str] = []
 
 def find_rows(ids: Views, name: str, other: Views, other_name: str) -> Ints:
     """The row of another dataset for each row, by their ids."""
-    own, theirs = ids._row_values(name), other._row_values(other_name)
+    own, theirs = ids._id_values(name), other._id_values(other_name)
     if (own.dtype.kind in "UTO") != (theirs.dtype.kind in "UTO"):
         kinds = ["text" if array.dtype.kind in "UTO" else "numbers" for array in (theirs, own)]
         raise value_error("on", f"the ids of the other are {kinds[0]}, here {kinds[1]}")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
-from varlen.data.facts import MARKS, facts_of, place_change, rows_to_look_at
+from varlen.data.facts import DIGESTS, MARKS, facts_of, place_change, rows_to_look_at
 from varlen.data.options import with_options
 from varlen.data.ranks import as_rank, group_rank
 from varlen.data.records import RowNumbers
@@ -496,6 +496,7 @@ def refuse_differences(theirs: Mapping[str, object], own: Mapping[str, object]) 
     """Refuse a state that was taken of something else."""
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
     names = [name for name in names if name.rpartition(": ")[2] not in MARKS]
+    names = [name for name in names if name != DIGESTS] or names
     if names:
         text = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
         hint = place_change(theirs, own) if "lengths" in names and "rows" not in names else ""

@@ -14,7 +14,7 @@ from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Array, Column, Ints, map_shards, rest_of, rows_in_shards
+from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, map_shards, rest_of, rows_in_shards
 from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.io.bits import as_compress
@@ -516,10 +516,20 @@ class Views(Batching):
         field = self.fields.get(name)
         return None if field is None else field.vocabulary
 
+    def _id_values(self, name: str) -> Array:
+        """The values of a key of ids; row ids are found also where `keys` left them out."""
+        source: Any = self._source
+        if name in self.fields or name != source.row_ids or not hasattr(source, "id_field"):
+            return self._row_values(name)
+        return self._in_words(name, self._stored_values(name, source.id_field), source.id_field.vocabulary)
+
     def _row_values(self, name: str) -> Array:
         """One value a row: of a key of dim 0, words where it has a vocabulary; or the lengths."""
         values = self._stored_values(name)
-        words = self._words_of(name)  # complete only now: reading may have added words
+        return self._in_words(name, values, self._words_of(name))  # complete only now: reading may add some
+
+    def _in_words(self, name: str, values: Array, words: tuple[str, ...] | None) -> Array:
+        """Words in place of their ids; numbers as they are."""
         if words is None:
             return values
         if values.size and not 0 <= int(values.min()) <= int(values.max()) < len(words):
@@ -527,9 +537,9 @@ class Views(Batching):
             raise name_only_file(value_error("", text), self._source.paths)
         return np.array(words, np.str_)[values]
 
-    def _stored_values(self, name: str) -> Array:
+    def _stored_values(self, name: str, hidden: ColumnLike | None = None) -> Array:
         """One value a row: of a key of dim 0, ids where it has a vocabulary; or the lengths."""
-        field = self.fields.get(name)
+        field = self.fields.get(name, hidden)
         if field is None and name == _LENGTHS:
             return self.lengths
         if field is None:
@@ -543,7 +553,7 @@ class Views(Batching):
         if self._index is not None:
             shards, places = rows_in_shards(source, self._index)
         parts = map_shards(source, lambda shard: source.values(shard, name), shards.tolist())
-        dtype = self.fields[name].dtype
+        dtype = self.fields.get(name, field).dtype
         parts = [self._widen(name, part, dtype, i) for i, part in zip(shards.tolist(), parts, strict=True)]
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), dtype)
         return values if places is None else values[places]

@@ -957,10 +957,19 @@ class ShardSet:
                 raise value_error("ids", "these files hold no row ids", "save them with row_ids=")
             full = np.flatnonzero(self.counts).tolist()
             parts = map_items(lambda shard: self._rest_of(shard, self.values(shard, name)), full, self.waits)
-            field = self.fields.get(name) or self.file(self._first).fields[name]
-            self._ids = RowIds(parts, field.vocabulary)
+            self._ids = RowIds(parts, self.id_field.vocabulary)
         rows = self._ids.rows_of(ids)
         return rows if self.rest is None else self.rest[rows]
+
+    @property
+    def id_field(self) -> Field:
+        """The field of the row ids, also where `keys` left them out."""
+        name = self.row_ids or ""
+        if name in self.fields:
+            return self.fields[name]
+        parts = (self.file(shard).fields[name] for shard in np.flatnonzero(self.counts).tolist())
+        first = self.file(self._first).fields[name]
+        return max([first, *parts], key=lambda field: len(field.vocabulary or ()))  # words go on
 
     def _rest_of(self, shard: int, values: Ints) -> Ints:
         """Those of the values of all rows of a shard whose rows were not deleted."""

@@ -234,7 +234,7 @@ def test_a_state_is_refused_once_rows_are_gone_and_goes_on_once_they_are_compact
     next(iter(loader))
     state = json.loads(json.dumps(loader.state_dict()))
     rest = ds.delete([2])
-    with pytest.raises(ValueError, match=r"was saved for other data or options: .*rows 14, here 13"):
+    with pytest.raises(ValueError, match=r"was saved for other data or options: rows 14, here 13$"):
         loader_of(rest).load_state_dict(state)
     with io.ShardWriter(folder, 4, append=True) as writer:
         writer.append({"id": [1, 2], "word": ["w1", "w1"], "x": [[1], [2]]})

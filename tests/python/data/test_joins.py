@@ -225,6 +225,30 @@ def test_sequences_that_differ_are_named_with_both_numbers(base, tmp_path):
         base.with_file(tmp_path / "c.nrt").with_file(tmp_path / "d.nrt")
 
 
+@pytest.mark.parametrize("ids", [[7, 3, 9, 5], ["p", "q", "r", "s"]])
+def test_ids_that_keys_leave_out_are_compared_all_the_same(tmp_path, ids):
+    def opened(name, key, rows, is_hidden):
+        if not (tmp_path / name).exists():
+            with io.ShardWriter(tmp_path / name, 1, row_ids="id") as writer:  # words that go on
+                writer.append({"id": rows, key: [[row] * 2 for row in range(4)]})
+        return vl.open(tmp_path / name, keys=[key] if is_hidden else None)
+
+    turned = {"y": [[3, 3], [2, 2], [1, 1], [0, 0]]}
+    for is_hidden in (True, False):
+        ds = opened("base", "x", ids, is_hidden)
+        other = opened("other", "y", ids[::-1], True)
+        assert ds.join(other)["y"].to_list() == turned["y"]
+        with pytest.raises(ValueError, match=f"row 0 has the id {ids[3]} in 'id', but {ids[0]} here"):
+            ds.with_file(tmp_path / "other", keys=["y"])
+        opened("same", "y", ids, True)
+        both = ds.with_file(tmp_path / "same", keys=["y"])
+        assert both["y"].to_list() == turned["y"][::-1]
+        assert both.rows_of([ids[2], ids[0]]).tolist() == [2, 0]
+    hidden = opened("base", "x", ids, True).concat(opened("more", "x", ids, True).select([]))
+    with pytest.raises(ValueError, match=r"^ids: some or all of these rows have no ids"):
+        hidden.rows_of(ids[3:])
+
+
 def test_what_does_not_fit_is_refused(base, tmp_path):
     vl.JointNestedRaggedTensorDict({"score": [[1.0], []]}).save(tmp_path / "short.nrt")
     with pytest.raises(ValueError, match=r"short\.nrt: 2 rows, but there are 5: row 2 is only here"):

@@ -53,6 +53,8 @@ class JoinedSource:
         self._ids: RowIds | None = None
         self._is_open = self._is_checked = False
         self._check_fields()
+        if self.row_ids not in self.fields:
+            self.row_ids = None  # `keys` left them out
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
