@@ -27,7 +27,7 @@ _RESULT = "new"
 def replace_folder(new: str, target: str) -> None:
     """Names a complete folder, in place of the one there is."""
     target = os.path.realpath(target)
-    old = _beside(target, "old")
+    old = _sibling(target, "old")
     if os.path.exists(target):
         shutil.rmtree(old, ignore_errors=True)
         os.rename(target, old)
@@ -43,7 +43,7 @@ def replace_folder(new: str, target: str) -> None:
 @contextlib.contextmanager
 def new_folder(target: str) -> Iterator[str]:
     """A name for a folder that takes the place of the target at the end, and goes if there is an error."""
-    new = _beside(target, f"{os.getpid()}-new")
+    new = _sibling(target, f"{os.getpid()}-new")
     try:
         yield new
         replace_folder(new, target)
@@ -52,7 +52,7 @@ def new_folder(target: str) -> Iterator[str]:
         raise
 
 
-def _beside(target: str, suffix: str) -> str:
+def _sibling(target: str, suffix: str) -> str:
     folder, name = os.path.split(os.path.realpath(target))
     return os.path.join(folder, f".{name}.{suffix}")
 
@@ -81,14 +81,14 @@ class WorkFolder:
 
     def __init__(self, path: str) -> None:
         self.path, self.result = path, os.path.join(path, _RESULT)
-        self._notes = os.path.join(path, _NOTES)
-        self._done: dict[str, dict[str, Any]] = {}
+        self._notes_path = os.path.join(path, _NOTES)
+        self._notes: dict[str, dict[str, Any]] = {}
         self._names: set[str] = set()
-        with contextlib.suppress(FileNotFoundError), open(self._notes, encoding="utf-8") as file:
+        with contextlib.suppress(FileNotFoundError), open(self._notes_path, encoding="utf-8") as file:
             for line in file:
                 with contextlib.suppress(ValueError, TypeError, KeyError):  # a line may be torn
                     note = json.loads(line)
-                    self._done[note["made_of"]] = note
+                    self._notes[note["made_of"]] = note
 
     def run(
         self, engine: Any, task: Callable[[Any, Any], Any], parts: Sequence[Part], bar: Any = None
@@ -98,7 +98,7 @@ class WorkFolder:
         tasks, places, rest = [], {}, {}
         for part, mark in zip(parts, marks, strict=True):
             self._names.update(part.names)
-            if mark not in self._done or not self._is_whole(self._done[mark]):
+            if mark not in self._notes or not self._is_whole(self._notes[mark]):
                 tasks.append((part.job, part.partition))
                 places[part.job[0]], rest[part.job[0]] = part.place, (part, mark)
 
@@ -106,7 +106,7 @@ class WorkFolder:
             self._note(*rest[number], result)
 
         results_of(engine, task, tasks, bar, places, take)
-        return [self._done[mark]["result"] for mark in marks]
+        return [self._notes[mark]["result"] for mark in marks]
 
     def delete_others(self) -> None:
         """Deletes files of the result that no part of this run has: they are of other inputs."""
@@ -133,15 +133,15 @@ class WorkFolder:
             with contextlib.suppress(FileNotFoundError):  # a part may have no rows for one
                 files[name] = state_of_file(os.path.join(self.path, name))[1:]
         line = json.dumps({"made_of": mark, "files": files, "result": result})
-        with naming_target(self._notes), open(self._notes, "a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
-        self._done[mark] = json.loads(line)
+        with naming_target(self._notes_path), open(self._notes_path, "a", encoding="utf-8") as file:
+            file.write(f"\n{line}\n")  # the line before may be torn
+        self._notes[mark] = json.loads(line)
 
 
 @contextlib.contextmanager
 def work_folder(target: str) -> Iterator[WorkFolder]:
     """The folder in which the target is made; parts that are done stay in it after an error."""
-    path = _beside(target, "parts")
+    path = _sibling(target, "parts")
     os.makedirs(path, exist_ok=True)
     with contextlib.ExitStack() as stack:
         try:
