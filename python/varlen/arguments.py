@@ -329,6 +329,10 @@ def padding_id(words: Sequence[str] | None) -> int | None:
 def as_ids(ids: object, argument: str) -> np.ndarray[Any, np.dtype]:
     """Ids of rows, numbers or strings, as an array."""
     array = as_array(refuse_mask(ids, argument), argument)
+    if array.dtype.kind == "U" and not isinstance(ids, (np.ndarray, np.generic)):
+        items = np.array(ids, object)
+        if any(str(item).endswith("\0") for item in items.reshape(-1).tolist()):
+            array = items  # NumPy's text leaves nulls at its end out
     if array.dtype.hasobject:
         for i, item in enumerate(array.reshape(-1).tolist()):
             if not isinstance(item, (int, str)):

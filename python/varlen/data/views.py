@@ -503,7 +503,7 @@ class Views(Batching):
         uniques, part = np.unique(values, return_inverse=True)
         words = self._words_of(name)
         if words is not None:
-            uniques, again = np.unique(np.array(words, np.str_)[uniques], return_inverse=True)
+            uniques, again = np.unique(_as_text(name, words)[uniques], return_inverse=True)
             part = again[part]
         order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(uniques)))
         begins = [0, *ends[:-1]]
@@ -535,7 +535,7 @@ class Views(Batching):
         if values.size and not 0 <= int(values.min()) <= int(values.max()) < len(words):
             text = f"key {name!r}: ids {values.min()} to {values.max()}, for {len(words)} words"
             raise name_only_file(value_error("", text), self._source.paths)
-        return np.array(words, np.str_)[values]
+        return _as_text(name, words)[values]
 
     def _stored_values(self, name: str, hidden: ColumnLike | None = None) -> Array:
         """One value a row: of a key of dim 0, ids where it has a vocabulary; or the lengths."""
@@ -610,6 +610,14 @@ class Views(Batching):
         result = np.zeros((int(lengths.sum()), *values.shape[1:]), values.dtype)
         result[places] = values
         return result
+
+
+def _as_text(name: str, words: tuple[str, ...]) -> Array:
+    """The words of a key as an array of text; refuses one that would be another there."""
+    for word in words:
+        if word.endswith("\0"):
+            raise value_error("", f"key {name!r}: NumPy's text leaves out the null at the end of {word!r}")
+    return np.array(words, np.str_)
 
 
 def own_attributes(dataset: Views, kind: type, base: set[str]) -> dict[str, Any]:

@@ -58,8 +58,9 @@ class RowIds:
         if len(repeats):
             first, second = sorted(self._order[repeats[0] : repeats[0] + 2].tolist())
             one = self._ids[repeats[0]]
-            words = vocabulary or ()
-            text = repr(words[one]) if 0 <= one < len(words) else one
+            is_word = vocabulary is not None and 0 <= one < len(vocabulary)
+            text = repr(str(vocabulary[one] if vocabulary is not None and is_word else one))
+            text = text if is_word or ids.dtype.kind in "UT" else str(one)
             raise value_error("ids", f"rows {first} and {second} both have the id {text}", row=second)
 
     def rows_of(self, ids: RowsLike) -> Ints:

@@ -359,6 +359,34 @@ def test_ids_of_other_dtypes_are_compared_exactly():
         assert words.rows_of(np.array(["b", "a"], kind)).tolist() == [1, 0]
 
 
+def test_words_that_end_in_a_null_are_not_taken_for_others():
+    words = ["a", "a\0", "b"]
+    ds = Dataset(Joint({"id": words, "w": words, "x": [[1], [2], [3]]}, row_ids="id"))
+    assert ds.rows_of(words[::-1]).tolist() == [2, 1, 0]
+    assert ds.rows_of("a\0") == 1
+    for read in (
+        lambda: ds.filter(lambda rows: rows["w"] == "a"),
+        lambda: ds.split("w"),
+        lambda: ds.join(Dataset(Joint({"id": ["b", "a"], "y": [1, 2]})), on="id"),
+    ):
+        with pytest.raises(ValueError, match=r"the null at the end of 'a\\x00'"):
+            read()
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"), [(["p", "q", "p"], "'p'"), ([7, 8, 7], "7"), ([0.5, 1.5, 0.5], "0.5")]
+)
+@pytest.mark.parametrize("row_ids", [None, "id"])
+def test_ids_that_two_rows_have_are_named(ids, text, row_ids):
+    one = Dataset(Joint({"id": sorted(set(ids)), "x": [[1], [2]]}, row_ids="id"))
+    two = Dataset(Joint({"id": ids, "y": [[1], [2], [3]]}, row_ids=row_ids))
+    with pytest.raises(ValueError, match=f"rows 0 and 2 both have the id {text}"):
+        one.join(two, on="id")
+    if row_ids:
+        with pytest.raises(ValueError, match=f"rows 0 and 2 both have the id {text}"):
+            two.rows_of(ids[:1])
+
+
 def test_words_of_no_rows_are_words(tmp_path):
     none = {"dim0/id": np.empty(0, "U1"), "dim1/bounds": np.empty(0, np.int64), "dim1/w": np.empty(0, "U1")}
     for name in "ab":
