@@ -33,7 +33,7 @@ from varlen.types import torch_table
 from varlen.types.elementwise import EACH_NUMBER
 from varlen.types.functions import EACH_NUMBER_OF_NUMPY
 from varlen.types.indexing import add_axes
-from varlen.types.signatures import given_to
+from varlen.types.signatures import ALIASES, given_to
 
 Function = Callable[..., Any]
 
@@ -452,7 +452,7 @@ _INPLACE = {
     "hardtanh": 3, "hardsigmoid": 1, "hardswish": 1, "threshold": 3, "rrelu": 4, "dropout": 3,
     "alpha_dropout": 3,
 }  # fmt: skip
-_ALIASES = {"axis": "dim", "ord": "p", "x": "input", "A": "input", "self": "input"}
+_ALIASES = ALIASES | {"ord": "p", "A": "input"}
 
 
 def by_torch(run: Run, func: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -706,10 +706,7 @@ def _on_rows(run: Run, func: Function, name: str, args: Any, kwargs: dict[str, A
     rest, options = args[1:], {key: y for key, y in kwargs.items() if key != "input"}
     if proxies_in((*rest, *options.values())):
         run.leave(f"torch.{name} with parameters that differ between sequences")
-    axes = {"linear": 1, "embedding": 0}.get(name, 0)
-    if name.endswith("norm"):
-        shape = options.get("normalized_shape", rest[0] if rest else ())
-        axes = 1 if isinstance(shape, int) else len(shape)
+    axes = torch_table.row_axes(name, rest[0] if rest else (), options)
     content: Any = x.content
     if not x.is_sequence:
         if x.ndim < axes:

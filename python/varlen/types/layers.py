@@ -184,12 +184,11 @@ def _weights(q: Any, k: Any, mask: Any, causal: bool, is_mean: bool) -> Any:
 
 def attention(name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """`torch.nn.functional.scaled_dot_product_attention`; heads of keys serve several queries anyway."""
-    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
-    arguments = dict(zip(names, args, strict=False)) | kwargs
-    mask, causal = arguments.get("attn_mask"), arguments.get("is_causal", False)
+    x = call_arguments("query key value attn_mask dropout_p is_causal scale enable_gqa", args, kwargs)
+    mask, causal = x.get("attn_mask"), x.get("is_causal", False)
     if causal and mask is not None:
         raise value_error("attn_mask", "pass either a mask or is_causal, got both")
     return attend(
-        *(arguments[key] for key in names[:3]), mask=mask, causal=causal, scale=arguments.get("scale"),
-        dropout=arguments.get("dropout_p", 0.0),
+        x["query"], x["key"], x["value"], mask=mask, causal=causal, scale=x.get("scale"),
+        dropout=x.get("dropout_p", 0.0),
     )  # fmt: skip

@@ -83,16 +83,19 @@ def _on_rows(name: str, func: Function, args: Any, kwargs: dict[str, Any]) -> An
     """A function of the last axes of each row, on the values of the Ragged that comes first."""
     x = call_arguments("input second", args, kwargs)
     r: Any = x["input"]
-    axes = 1 if name == "linear" else 0
-    if name.endswith("norm"):
-        shape = kwargs.get("normalized_shape", x.get("second", ()))
-        axes = 1 if isinstance(shape, int) else len(shape)
-    if name == "prelu":
-        weight: Any = kwargs.get("weight", x.get("second"))
-        axes = int(weight.numel() > 1)
+    axes = row_axes(name, x.get("second", ()), kwargs)
     if not is_ragged(r) or r.values.ndim - 1 < axes:
         raise refusal(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
     return same_kind(r, func(r.values, *args[1:], **{key: y for key, y in kwargs.items() if key != "input"}))
+
+
+def row_axes(name: str, second: Any, kwargs: dict[str, Any]) -> int:
+    """How many of the last axes of a row a function of torch takes, by its second argument."""
+    if name == "prelu":
+        weight: Any = kwargs.get("weight", second)
+        return int(weight.numel() > 1)
+    shape: Any = kwargs.get("normalized_shape", second) if name.endswith("norm") else ()
+    return 1 if name == "linear" or isinstance(shape, int) else len(shape)
 
 
 def _reduce(name: str, func: Function, args: Any, kwargs: dict[str, Any]) -> Any:
