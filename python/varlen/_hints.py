@@ -79,6 +79,7 @@ RAGGED = {
     "type": ".to(dtype)",
     "value_counts": ".describe() or numpy.unique(r.values, return_counts=True)",
     "value_rowids": ".row_ids",
+    "view": ".reshape()",
     "where": "numpy.where(mask, r, other)",
 }
 # Of a Padded and a Data, and of a Packed.

@@ -88,12 +88,12 @@ def verify(
     count, show = as_few(workers, "workers", MOST_WORKERS, 1), as_bool(progress, "progress")
     notes = None if resume is None else as_path(resume, "resume", "a file")
     options = None if storage_options is None else as_mapping(storage_options, "storage_options", "options")
-    library("verify")
     with engine_of(engine, [], count) as run:
         try:
             groups, losses = _groups_of(path, options)
         except FileFormatError as error:
             return [error]
+        library("verify")
         shards = [shard for group in groups for shard in group]
         lines = _read_notes(notes)
         states = [_note_of(shard) for shard in shards]

@@ -39,7 +39,7 @@ from varlen.types.swaps import ChannelMajor
 from varlen.types.tensor_calls import CHANNELS_SECOND, Size, TracedSize, refuse_adaptive
 from varlen.types.tensor_methods import TensorMethods
 from varlen.types.torch_keywords import by_torch_keywords
-from varlen.types.torch_table import RULES, TENSOR_METHODS, method_of_tensors
+from varlen.types.torch_table import HOMES, RULES, TENSOR_METHODS, method_of_tensors
 from varlen.types.torch_table import by_torch as call_torch
 
 if TYPE_CHECKING:
@@ -746,5 +746,7 @@ _getitem.__doc__ = RaggedBase.__getitem__.__doc__
 _getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
 _getitem.__qualname__, _len.__qualname__ = "Ragged.__getitem__", "Ragged.__len__"
 register(traced_getitem=_getitem, traced_len=_len)  # r[key] and len(r) themselves stay in C
-_ways = {name: f"{'numpy' if hasattr(np, name) else 'torch'}.{name}(r)" for name in TENSOR_METHODS}
+_ways = {
+    name: f"{'numpy' if hasattr(np, name) else HOMES.get(name, 'torch')}.{name}(r)" for name in TENSOR_METHODS
+}
 hint_names(Ragged, _ways | RAGGED, dict.fromkeys(TENSOR_METHODS, method_of_tensors))

@@ -185,4 +185,14 @@ def _call_method(function: Function, r: Ragged[Any], *args: Any, **kwargs: Any) 
 # Methods of torch's tensors that a Ragged of tensors has as well: the functions of their names.
 TENSOR_METHODS = (EACH_NUMBER | torch_functions.FUNCTIONS.keys()) - {
     "and", "or", "linalg_norm", "glu", "gumbel_softmax", "normalize",
+    "floordiv", "linalg_vector_norm", "log_sigmoid", "lshift", "nested_to_padded_tensor", "rshift", "truediv",
+    "xor",
 }  # fmt: skip
+# Where torch has those of them that it does not have itself.
+HOMES = dict.fromkeys(
+    (
+        "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid", "mish", "relu6",
+        "silu", "softplus", "softshrink", "softsign", "tanhshrink",
+    ),
+    "torch.nn.functional",
+)  # fmt: skip

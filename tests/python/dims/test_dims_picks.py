@@ -1,6 +1,8 @@
 """Values taken, brought and cut by position, against the model of named dims: any dims, any order."""
 
+import numpy as np
 import pytest
+import varlen as vl
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.dims import lines, moves
@@ -205,6 +207,19 @@ def test_merge_dims_is_the_product(x, data):
     if all(not set(gone) & set(dim.over) for dim in x.dims):
         product = found.dims[min(x.dims.index(dim) for dim in gone)]
         assert found.axis(product) == product
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_merge_dims_of_one_that_also_lies_over_a_third(count):
+    batch, head = Dim(2, name="batch"), Dim(count, name="head")
+    lengths = np.tile(np.arange(count) + 1, (2, 1))
+    voice = Dim(name="voice", lengths=vl.Data(lengths, [batch, head]))
+    places = [(i, n, k) for i in range(2) for n in range(count) for k in range(n + 1)]
+    x = vl.Data(np.arange(len(places)), [batch, head, voice])
+    found = dims.merge_dims(x, [batch, voice])
+    expected = sorted(range(len(places)), key=lambda at: (places[at][1], places[at][0], places[at][2]))
+    assert found.values.tolist() == expected
+    assert found.dims[0].lengths.tolist() == lengths.sum(0).tolist()
 
 
 @few

@@ -1,12 +1,14 @@
 """Names of other libraries: reading one names what to use here, and nothing else notices."""
 
 import copy
+import importlib
 import pickle
 
 import numpy as np
 import pytest
 import varlen as vl
 from varlen import _hints
+from varlen.types.torch_table import TENSOR_METHODS
 
 Joint = vl.JointNestedRaggedTensorDict
 THINGS = {
@@ -57,3 +59,15 @@ def test_hints_change_neither_copies_nor_own_attributes(kind):
 def test_a_name_that_nobody_has_gets_no_hint():
     with pytest.raises(AttributeError, match=r"no attribute 'zz'$"):
         _ = vl.Ragged([1], [1]).zz
+
+
+def test_functions_that_hints_name_exist():
+    pytest.importorskip("torch")
+    r = vl.Ragged([1.0, 2.0, 3.0], [2, 1])
+    for name in sorted(TENSOR_METHODS):
+        if hasattr(r, name) or name in _hints.RAGGED:
+            continue
+        with pytest.raises(AttributeError) as caught:
+            getattr(r, name)
+        module, _, function = str(caught.value).split("use ")[1].partition("(")[0].rpartition(".")
+        assert hasattr(importlib.import_module(module), function), caught.value

@@ -356,8 +356,9 @@ def _regular(dim: Dim, axis_dims: Sequence[Dim]) -> Dim:
     values, level, _, rest = group_dims(
         lengths, [dim.over.index(other) for other in dim.over if other in axis_dims]
     )
-    first = np.where(level.lengths > 0, np.append(values, 0)[level.offsets[:-1]], 0)
-    return dim._bound(first, rest.dims) if rest.rank else dim._bound(int(first[0]))
+    first = np.zeros((len(level), *values.shape[1:]), values.dtype)
+    first[level.lengths > 0] = values[level.offsets[:-1][level.lengths > 0]]
+    return dim._bound(first.reshape(rest.array_shape), rest.dims) if rest.rank else dim._bound(int(first[0]))
 
 
 def _flatten(
