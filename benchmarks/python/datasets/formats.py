@@ -187,7 +187,8 @@ def _litdata(data: mimic.Batches) -> One:
     return lambda rows: _join([held[i] for i in rows.tolist()])
 
 
-PEERS: dict[str, tuple[Callable[[mimic.Batches], One], tuple[str, ...]]] = {
+Maker = tuple[Callable[[mimic.Batches], One], tuple[str, ...]]  # and the packages that it needs
+PEERS: dict[str, Maker] = {
     "Arrow, mapped": (_arrow, ("pyarrow",)),
     "datasets": (_datasets, ("datasets",)),
     "Lance": (_lance, ("lance", "pyarrow")),
@@ -309,7 +310,7 @@ def _(case: Case) -> None:
         opened = varlen.open(path)
         return (by_workers(opened, data.rows, opened.collator(**how)),)
 
-    makers: dict[str, tuple[Callable[[mimic.Batches], One], tuple[str, ...]]] = {
+    makers: dict[str, Maker] = {
         "memmap and numba": (lambda data: by_numba_ragged(mapped(path), data, _fresh_ragged), ("numba",)),
         **{name: PEERS[name] for name in ("Arrow, mapped", "datasets", "LMDB")},  # others bear no fork
     }

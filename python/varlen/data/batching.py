@@ -164,7 +164,7 @@ class Batching(Rows):
             source.touch(numbers, plan.keys)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
-            counters = numbers = self.row_numbers(rows_given)
+            counters = numbers = self.row_numbers(rows_given) if is_checked else rows_given
         if not is_planned:
             join = base._join_of(options) if out is None or hasattr(out, "grow") else None
             if join is not None:

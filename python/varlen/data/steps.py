@@ -17,7 +17,7 @@ from varlen.data.saving import call_batch, options_of, read_batch, row_ids_of
 from varlen.io import Account, ShardSet, open_shards
 from varlen.io.building.drafts import Step
 from varlen.io.building.engines import engine_of
-from varlen.io.building.origin import name_of
+from varlen.io.building.origin import name_of, state_of_file
 from varlen.io.building.plan import build_folder
 from varlen.io.urls import is_url
 from varlen.joint import JointNestedRaggedTensorDict
@@ -165,12 +165,6 @@ def _identity(dataset: Views, begin: int, end: int) -> bytes:
     digest.update(rows.tobytes())
     shards = np.unique(np.searchsorted(source.offsets[1:], rows, side="right"))
     paths = source.paths
-    digest.update(repr([_state(paths[shard]) for shard in shards.tolist()]).encode())
+    own = [paths[shard] for shard in shards.tolist()]
+    digest.update(repr([(path, 0, 0) if is_url(path) else state_of_file(path) for path in own]).encode())
     return digest.digest()
-
-
-def _state(path: str) -> tuple[str, int, int]:
-    if is_url(path):
-        return path, 0, 0
-    stat = os.stat(path)
-    return path, stat.st_size, stat.st_mtime_ns

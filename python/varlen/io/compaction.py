@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.building.engines import MOST_WORKERS, engine_of, run_tasks
 from varlen.io.building.folder import delete_files
+from varlen.io.building.origin import hash_of, state_of_file
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File, open_file
 from varlen.io.file_counts import read_all_written
@@ -201,10 +201,9 @@ def _jobs(folder: Folder, durable: bool) -> list[_Job]:
 
 
 def _origin_of(shard: Shard) -> str:
-    stat = os.stat(shard.path)
     assert shard.deletions is not None
-    text = repr((os.path.basename(shard.path), stat.st_size, stat.st_mtime_ns)).encode()
-    return hashlib.blake2b(text + shard.deletions.tobytes(), digest_size=16).hexdigest()
+    state = os.path.basename(shard.path), *state_of_file(shard.path)[1:]
+    return hash_of(repr(state).encode() + shard.deletions.tobytes())
 
 
 def _is_whole(job: _Job) -> bool:

@@ -789,7 +789,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: '/no/such/file'
     """
-    full = path if type(path) is str and path and "\0" not in path else as_path(path)
+    full = as_path(path)
     if not full.startswith("/"):
         full = os.path.abspath(full)
     handle = _handles.get((full, mmap))

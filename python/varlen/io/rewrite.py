@@ -13,11 +13,12 @@ from varlen.errors import value_error
 from varlen.io import atomic
 from varlen.io.bits import Array, compress_file
 from varlen.io.building.engines import engine_of
+from varlen.io.building.origin import state_of_file
 from varlen.io.checksums import CHECKSUM, checksum_in, read_tensors, with_checksums, zeros_of
 from varlen.io.file import File, open_file
 from varlen.io.save import data_order, header_bytes
 from varlen.io.shard_index import INDEX, find_shards, index_bytes
-from varlen.io.work_folder import Part, replace_folder, state_of_file, work_folder
+from varlen.io.work_folder import Part, replace_folder, work_folder
 
 __all__: list[str] = []
 

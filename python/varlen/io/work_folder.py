@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from varlen.io.atomic import naming_target
 from varlen.io.building.engines import results_of
-from varlen.io.building.origin import hash_of
+from varlen.io.building.origin import hash_of, state_of_file
 from varlen.io.folder_lock import LOCK, lock_folder
 
 __all__: list[str] = []
@@ -55,12 +55,6 @@ def new_folder(target: str) -> Iterator[str]:
 def _sibling(target: str, suffix: str) -> str:
     folder, name = os.path.split(os.path.realpath(target))
     return os.path.join(folder, f".{name}.{suffix}")
-
-
-def state_of_file(path: str | os.PathLike[str]) -> tuple[str, int, int]:
-    """The path, size and time of a file, which tell whether it changed."""
-    stat = os.stat(path)
-    return os.fspath(path), stat.st_size, stat.st_mtime_ns
 
 
 class Part(NamedTuple):

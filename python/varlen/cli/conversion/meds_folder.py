@@ -27,8 +27,8 @@ from varlen.cli.manual import check_parent
 from varlen.errors import file_error, no_column_error, twin_error, value_error
 from varlen.io import atomic
 from varlen.io.building.engines import engine_of
-from varlen.io.building.origin import hash_of
-from varlen.io.work_folder import Part, WorkFolder, replace_folder, state_of_file, work_folder
+from varlen.io.building.origin import hash_of, state_of_file
+from varlen.io.work_folder import Part, WorkFolder, replace_folder, work_folder
 
 __all__ = ["convert_meds"]
 

@@ -29,6 +29,7 @@ from varlen.dims.ops.reduce import group_dims
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import bound_anew
 from varlen.errors import error_of, naming, value_error
+from varlen.ops.faces.reduce import reduce_first
 
 if TYPE_CHECKING:
     from varlen.backends.values import RowsLike
@@ -356,8 +357,7 @@ def _regular(dim: Dim, axis_dims: Sequence[Dim]) -> Dim:
     values, level, _, rest = group_dims(
         lengths, [dim.over.index(other) for other in dim.over if other in axis_dims]
     )
-    first = np.zeros((len(level), *values.shape[1:]), values.dtype)
-    first[level.lengths > 0] = values[level.offsets[:-1][level.lengths > 0]]
+    first = reduce_first(values, level, empty=0)
     return dim._bound(first.reshape(rest.array_shape), rest.dims) if rest.rank else dim._bound(int(first[0]))
 
 

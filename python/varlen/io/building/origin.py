@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 from collections.abc import Mapping
 from types import ModuleType
@@ -32,6 +33,12 @@ def half_of(identity: bytes, number: int) -> str:
 def hash_of(text: bytes) -> str:
     """A short text that is the same for the same bytes."""
     return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+def state_of_file(path: str | os.PathLike[str]) -> tuple[str, int, int]:
+    """The path, size and time of a file, which tell whether it changed."""
+    stat = os.stat(path)
+    return os.fspath(path), stat.st_size, stat.st_mtime_ns
 
 
 def name_of(make: object) -> bytes:
