@@ -124,6 +124,10 @@ class BinPacking(Sampler):
             self.lengths = np.minimum(rest, self.size)
         self._rows: Ints = np.flatnonzero(self.lengths <= self.size)
 
+    @property
+    def _drawn_rows(self) -> Ints:
+        return self._rows
+
     def _cut(self, count: int) -> None:
         super()._cut(count)
         rows = count

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Mix"]
 
 _MOST_DRAWS = 2**31 - 1
+_MOST_TRIES = 10_000
 
 
 class Mix(Sampler):
@@ -101,7 +102,8 @@ class Mix(Sampler):
     ------
     ValueError, TypeError, KeyError
         Sources are empty or have other keys, or one has words where another has numbers; weights are
-        negative, not numbers, all 0 or of other names; an option does not fit. The message names the source.
+        negative, not numbers, all 0 or of other names; an option does not fit; a source has no tokens where
+        those count. The message names the source.
 
     Examples
     --------
@@ -171,6 +173,11 @@ class Mix(Sampler):
     def _take(self, parts: list[_Part]) -> None:
         """Mix these parts, with the weights that they have."""
         self._parts = parts
+        for part in parts if self.unit == "tokens" else ():
+            if not part.has_tokens(self.lengths):
+                raise value_error(
+                    "unit", f"{part.name!r} has no tokens, and so no share of them", "leave it out"
+                )
         inner = self._sampler_of(self.lengths[self._known_rows])  # refuses rows that do not fit
         self._inner_options = {} if inner is None else inner._options()
         pieces = self._user_pieces or shares_of_sizes(self._part_sizes(), self._temperature)
@@ -409,14 +416,12 @@ class Mix(Sampler):
             )
             self._make_passes(streams, goals)
         is_random = self.spread == "random"
-        if is_random:  # one of fewer is drawn more often
-            means = np.array([max(stream.mean, 2.0**-40) for stream in streams])
-            shares = shares / means
         while True:
             counts = [len(stream) for stream in streams]
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
             sizes, chances = None, None
-            if is_random:
+            if is_random:  # a source whose draws are small is drawn more often
+                shares = self._shares / np.array([stream.mean for stream in streams])
                 chances = np.random.default_rng([entropy, len(streams)]).random(int(offsets[-1]))
             elif self.unit != ("rows" if self._is_mixed else "batches"):
                 sizes = np.concatenate([stream.sizes for stream in streams])
@@ -432,7 +437,7 @@ class Mix(Sampler):
         last = self._shares[-1]
         amounts = np.array([stream.passes[0].amount for stream in streams], np.float64)
         spans = np.divide(amounts, last, out=np.zeros_like(last), where=goals > 0)
-        means = np.array([max(stream.mean, 2.0**-40) for stream in streams])
+        means = np.array([stream.mean for stream in streams])
         draws = float((spans.max() * last / means).sum())
         if draws > _MOST_DRAWS:
             part = self._parts[int(np.argmax(spans))]
@@ -442,9 +447,9 @@ class Mix(Sampler):
                 f"{draws:.3g} draws; there may be {_MOST_DRAWS}",
                 "give it a greater weight, or until='first' or 'all'",
             )
-        for stream, amount, share in zip(streams, amounts.tolist(), last.tolist(), strict=True):
-            if amount > 0:
-                stream.extend(int(np.ceil(spans.max() * share / amount)) - 1)
+        for stream, share in zip(streams, last.tolist(), strict=True):
+            while (count := int(np.ceil(spans.max() * share / stream.pass_mean)) - len(stream.passes)) > 0:
+                stream.extend(min(count, len(stream.passes)))  # what a pass has is known better then
 
     def _in_steps(self, batches: list[Any], replicas: int, rng: np.random.Generator) -> list[Any]:
         """The batches step by step, where the mix has them; those of a step go to any rank."""
@@ -525,6 +530,13 @@ class _Part:
         count = min(count, self.count) if isinstance(count, int) and count > 0 else self.count
         return _Part(self.name, self.dataset, None, self.begin, count, seed)
 
+    def has_tokens(self, lengths: Ints) -> bool:
+        """Whether rows that may be drawn have tokens; lengths: those of all rows of the mix."""
+        own = self.sampler
+        if own is None:
+            return bool(lengths[self.rows].any())
+        return bool((own.lengths if own._has_lengths else lengths[self.rows])[own._drawn_rows].any())
+
     @property
     def rows(self) -> Ints:
         """Those in the epoch."""
@@ -563,7 +575,12 @@ class _Stream:
     @property
     def mean(self) -> float:
         """The mean size of a draw."""
-        return self.passes[0].amount / len(self.passes[0])
+        return sum(part.amount for part in self.passes) / len(self)
+
+    @property
+    def pass_mean(self) -> float:
+        """The mean size of a pass."""
+        return self.mean * len(self) / len(self.passes)
 
     @property
     def sizes(self) -> Ints:
@@ -576,31 +593,35 @@ class _Stream:
             self.passes.append(self._pass())
 
     def _pass(self) -> _Pass:
-        part, unit, is_mixed, rng = self._part, self._mix.unit, self._mix._is_mixed, self._rng
+        """Draws that have tokens where those count: a few rows of many empty ones may have none."""
+        for _ in range(_MOST_TRIES):
+            draws = self._try_pass()
+            if draws.amount:
+                return draws
+        reason = f"{self._part.name!r} drew no tokens in {_MOST_TRIES} passes, one after another"
+        raise value_error("sources", reason, "give a sampler of more rows, or leave its empty rows out")
+
+    def _try_pass(self) -> _Pass:
+        part, unit, mix, rng = self._part, self._mix.unit, self._mix, self._rng
         sampler = part.sampler
         batches = None if sampler is None else sampler._deal(rng)
         if batches is not None and not any(map(len, batches)):
             assert sampler is not None
             raise value_error("sources", f"{part.name!r} has no batch: {sampler._why_nothing()}")
-        if is_mixed:
-            rows = _row_order(part.count, rng, self._mix.shuffle)
+        if mix._is_mixed:
+            rows = _row_order(part.count, rng, mix.shuffle)
             rows = part.begin + (rows if batches is None else np.concatenate(batches))
-            sizes = self._mix.lengths[rows] if unit == "tokens" else None
-            return self._check_amount(_Pass(rows, sizes))
+            return _Pass(rows, mix.lengths[rows] if unit == "tokens" else None)
         assert sampler is not None
         assert batches is not None
-        sizes = None
-        if unit == "tokens":
-            sizes = sampler._sizes(batches, padded=False)
-        elif unit == "rows":
-            sizes = np.array([len(batch) for batch in batches], np.int64)
         turn = len(self.passes)
-        return self._check_amount(_Pass([_Draw(sampler, b, part.begin, turn) for b in batches], sizes))
-
-    def _check_amount(self, draws: _Pass) -> _Pass:
-        if draws.amount == 0:
-            raise value_error("unit", f"{self._part.name!r} has no {self._mix.unit}, and so no share of them")
-        return draws
+        if sampler._has_lengths:
+            draws = [_Draw(sampler, batch, part.begin, turn) for batch in batches]
+        else:  # the mix knows them
+            draws = [_Draw(None, part.begin + batch, turn=turn) for batch in batches]
+        if unit == "tokens":
+            return _Pass(draws, mix._sizes(draws, padded=False))
+        return _Pass(draws, np.array([len(batch) for batch in batches], np.int64) if unit == "rows" else None)
 
     @property
     def draws(self) -> list[_Draw]:

@@ -460,6 +460,11 @@ class Sampler:
         return np.arange(self._row_count)
 
     @property
+    def _drawn_rows(self) -> Ints:
+        """Places in `lengths` of the rows that an epoch may have."""
+        return np.arange(len(self.lengths))
+
+    @property
     def _rows_to_look_at(self) -> dict[int, tuple[int, str]]:
         """Rows that are spread over all; and of each its number in its source, and which that is."""
         return {row: (row, "") for row in rows_to_look_at(self._row_count)}

@@ -259,6 +259,10 @@ class TokenBudget(Sampler):
             )
         self._rows: Ints = np.flatnonzero(~is_over) if too_long == "skip" else np.arange(len(self.lengths))
 
+    @property
+    def _drawn_rows(self) -> Ints:
+        return self._rows
+
     def _cut(self, count: int) -> None:
         super()._cut(count)
         self._rows = self._rows[self._rows < count]

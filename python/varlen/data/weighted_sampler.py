@@ -102,6 +102,10 @@ class WeightedSampler(Sampler):
         """The rows of an epoch that has all."""
         return len(self.lengths) if self.replacement else int(np.count_nonzero(self._weights))
 
+    @property
+    def _drawn_rows(self) -> Ints:
+        return np.flatnonzero(self._weights)
+
     def _cut(self, count: int) -> None:
         super()._cut(count)
         self._weights = self._weights[:count]
@@ -126,7 +130,7 @@ class WeightedSampler(Sampler):
     @property
     def _last(self) -> int:
         """The last row that has a weight: sums of weights round."""
-        return int(np.flatnonzero(self._weights)[-1]) if self.num_samples else 0
+        return int(self._drawn_rows[-1]) if self.num_samples else 0
 
     def _identity(self) -> dict[str, Any]:
         return {**super()._identity(), "weights": digest_of(_scale(self._weights), 8)}

@@ -205,6 +205,57 @@ def SUM(ds):
     return int(ds.lengths.sum())
 
 
+def token_mix(ds, sampler, **how):
+    """A mix by tokens of rows that a sampler draws, and of others."""
+    sources = {"n": (ds, sampler), "a": (SETS["a"], HOW["fixed"](SETS["a"]))}
+    return Mix(sources, weights={"n": 1, "a": 1}, unit="tokens", **how, **PIN)
+
+
+@pytest.mark.parametrize("until", ["first", "longest", "all"])
+@pytest.mark.parametrize("spread", ["even", "random"])
+@pytest.mark.parametrize("size", [{}, {"batch_size": 3}], ids=["alone", "mixed"])
+@pytest.mark.parametrize("counts_rows", [False, True])
+def test_a_pass_without_tokens_is_drawn_again(until, spread, size, counts_rows):
+    lengths = [0, 0, 3, 0, 0, 1, 0]
+    ds = dataset(7, 500, lengths)
+
+    def make(epoch):
+        sampler = WeightedSampler(7 if counts_rows else ds, 1, [1, 1, 1, 1, 1, 1, 0], num_samples=2)
+        mix = token_mix(ds, sampler, until=until, spread=spread, **size)
+        mix.set_epoch(epoch)
+        return mix
+
+    for epoch in range(30):
+        mix = make(epoch)
+        batches = list(mix)
+        rows = [row for row in flat(batches) if row < 7]
+        if until == "all":
+            assert len(rows) == 2
+        passes = [rows[i : i + 2] for i in range(0, len(rows) - 1, 2)]
+        assert all(any(lengths[row] for row in part) for part in passes)
+        assert 6 not in rows
+        again = make(0)
+        begun = iter(mix)
+        had = [next(begun) for _ in range(min(len(batches), epoch % 3))]
+        again.load_state_dict(json.loads(json.dumps(mix.state_dict())))
+        assert had + list(again) == batches
+
+
+@pytest.mark.parametrize("spread", ["even", "random"])
+@pytest.mark.parametrize("batches", [None, 20])
+def test_shares_of_tokens_do_not_hang_on_the_first_draw(spread, batches):
+    few, many = dataset(3, 500, [0, 1, 39]), dataset(400, 1000, [5] * 400)
+    tokens = Counter()
+    for seed in range(12):
+        sources = {"few": (few, WeightedSampler(few, 1, num_samples=1)), "many": (many, BatchSampler(400, 9))}
+        how = {"weights": {"few": 1, "many": 1}, "unit": "tokens", "until": "longest", "seed": seed}
+        mix = Mix(sources, batch_size=batches, spread=spread, **how, **PIN)
+        for row in flat(mix):
+            tokens[row < 3] += int(mix.lengths[row])
+    assert tokens[False] >= 12 * 2000
+    assert tokens[True] / tokens[False] == pytest.approx(1, abs=0.01 if spread == "even" else 0.2)
+
+
 def test_random_draws_are_independent_and_follow_the_weights():
     sets = {"a": dataset(6000), "b": dataset(6000, 10_000)}
     mix = Mix(sets, weights={"a": 3, "b": 1}, spread="random", batch_size=1)
@@ -699,10 +750,24 @@ def test_accounts_say_what_was_drawn(name, until):
             ValueError,
             "sources: 'a' has no batch: drop_last: it leaves out all rows",
         ),
+        *(
+            (
+                lambda make=make: make(dataset(4, 0, [0, 9, 0, 0])),
+                ValueError,
+                "unit: 'n' has no tokens, .*leave",
+            )
+            for make in (
+                lambda ds: Mix({"a": SETS["a"], "n": ds.select([0, 2])}, batch_size=1, unit="tokens"),
+                lambda ds: token_mix(ds, WeightedSampler(ds, 2, [1, 0, 1, 1])),
+                lambda ds: token_mix(ds, WeightedSampler(4, 2, [1, 0, 1, 1])),
+                lambda ds: token_mix(ds, TokenBudget(ds, 5, too_long="skip")),
+                lambda ds: token_mix(ds, BinPacking(ds, 5, too_long="skip")),
+            )
+        ),
         (
-            lambda: Mix({"a": dataset(2, 0, [0, 0])}, batch_size=1, unit="tokens"),
+            lambda: iter(token_mix(dataset(3, 0, [0, 0, 1]), LengthBuckets([0, 0, 1], 2, drop_last=True))),
             ValueError,
-            "unit: 'a' has no tokens",
+            "sources: 'n' drew no tokens in 10000 passes, one after another; give a sampler of more rows",
         ),
         (lambda: Mix(SETS, batch_size=2, unit="batches"), ValueError, "unit: a mixed batch has rows of all"),
         (lambda: Mix(SETS, batch_size=2, unit="bytes"), ValueError, "unit: expected 'batches', 'rows', 'tok"),
