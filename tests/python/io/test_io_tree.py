@@ -1,6 +1,7 @@
 """Objects that nest as they like, to a file and back: `varlen.save`, `varlen.load`, `save` of containers."""
 
 import contextlib
+import copy
 import json
 import math
 import os
@@ -245,7 +246,7 @@ def test_a_damaged_nesting_is_a_format_error(tmp_path_factory, data):
             home = nesting
             for key in way:
                 home = home[key]
-            home[last] = data.draw(junk)
+            home[last] = copy.deepcopy(data.draw(junk))  # the next change may go into it
         return nesting
 
     damage(path, change)
