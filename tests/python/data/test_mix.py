@@ -591,6 +591,28 @@ def test_new_words_keep_the_ids_of_a_run(tmp_path):
         Mix({name: grown[name] for name in "ab"}, batch_size=2).dataset.reload()
 
 
+@pytest.mark.parametrize("ids", ["uint8", "int32", "int64"])
+def test_new_words_keep_the_dtype_of_ids(tmp_path, ids):
+    def add(name, words, **how):
+        with vl.io.ShardWriter(tmp_path / name, 4, durable=False, **how) as writer:
+            writer.append({"w": [words]})
+
+    def mix_of(**how):
+        mix = Mix({name: vl.open(tmp_path / name) for name in "ab"}, batch_size=1, until="all", **how)
+        assert mix.dataset.fields["w"].dtype == mix.dataset.batch([0])["w"].dtype == ids
+        return mix, vl.data.Loader(mix.dataset, batches=mix)
+
+    for name in "ab":
+        add(name, ["both", name], ids=ids)
+    mix, loader = mix_of()
+    state, words = loader.state_dict(), mix.dataset.fields["w"].vocabulary
+    add("a", ["new"], append=True)
+    mix, loader = mix_of(vocabularies={"w": words})
+    loader.load_state_dict(state)
+    assert mix.dataset.fields["w"].vocabulary == (*words, "new")
+    assert mix.growth == {"a": [1]}
+
+
 def test_ids_without_a_word_are_named(tmp_path):
     sets = word_sets(tmp_path, "files")
     path = tmp_path / "b" / "part-00000.nrt"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen import _core
 from varlen.data.sources.memory import Array, Column, ColumnLike, Source, map_shards
 from varlen.data.sources.wrapper import WrappedSource
@@ -102,6 +104,9 @@ def translate_source(source: Source, vocabularies: Mapping[str, tuple[str, ...]]
         column = source.fields[name]
         own = column.vocabulary or ()
         if own != words[: len(own)]:
-            tables[name] = ids_of_words(own, words)
+            ids = ids_of_words(own, words)
+            # New words of a run that goes on change no dtype while it holds their ids.
+            is_held = len(words) - 1 <= np.iinfo(column.dtype).max
+            tables[name] = ids.astype(column.dtype) if is_held else ids
             columns[name] = Column(column.dim, tables[name].dtype, column.trailing, words)
     return TranslatedSource(source, columns, tables) if tables else source
