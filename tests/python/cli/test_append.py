@@ -75,6 +75,23 @@ def test_data_sets_are_added_too(folder, tmp_path, capsys):
     assert run(capsys, "append", folder, folder)[0] == 2
 
 
+@pytest.mark.parametrize("with_schema", [False, True])
+def test_empty_lists_are_as_deep_as_those_of_the_folder(tmp_path, capsys, with_schema):
+    first = {"id": 1, "tok": [[1, 2], [3]], "word": [["a", "b"], ["c"]], "t": [0.5, 1.5]}
+    empty = {"id": 2, "tok": [], "word": [], "t": []}
+    lines = write_lines(tmp_path / "a.jsonl", [first])
+    more = write_lines(tmp_path / "b.jsonl", [empty])
+    assert run(capsys, "convert", lines, tmp_path / "v", "--rows-per-shard", "2", "--quiet")[0] == 0
+    if with_schema:
+        how = ("--schema", tmp_path / "v")
+        assert run(capsys, "convert", more, tmp_path / "b.nrt", *how, "--quiet") == (0, "", "")
+        more = tmp_path / "b.nrt"
+    assert run(capsys, "append", more, tmp_path / "v", "--quiet") == (0, "", "")
+    ds = vl.open(tmp_path / "v")
+    assert ds[1].to_list() == empty
+    assert [field.dim for field in ds.fields.values()] == [0, 2, 2, 1]
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [

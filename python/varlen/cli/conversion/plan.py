@@ -162,6 +162,12 @@ class ConversionPlan:
         return {name: column.trailing for name, column in (self.schema or {}).items() if column.trailing}
 
     @cached_property
+    def declared_depths(self) -> dict[str, int]:
+        """The lists around each value that the schema declares."""
+        columns = (self.schema or {}).items()
+        return {name: column.level + len(column.trailing) for name, column in columns if column.level}
+
+    @cached_property
     def declared_nulls(self) -> DeclaredNulls:
         """The replacements of nulls, by column."""
         return DeclaredNulls(*self.nulls, self.words.null_word, SEE_NULLS, self.schema)
