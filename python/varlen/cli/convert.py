@@ -712,12 +712,12 @@ def _writer(
 ) -> Iterator[Any]:
     """The writer of OUT. Existing files stay until the new ones are complete."""
     from varlen import io
-    from varlen.io.shard_index import read_account
+    from varlen.io.shard_index import read_table
     from varlen.io.work_folder import new_folder
 
     target = arguments.target.resolve()
     if folder is not None:
-        own = {} if read_account(str(target)) is None else {"account": options["account"]}
+        own = {} if read_table(str(target)).get("account") is None else {"account": options["account"]}
         with io.ShardWriter(target, arguments.rows_per_shard, append=True, **own) as writer:
             yield writer
     elif arguments.rows_per_shard is None:

@@ -24,7 +24,6 @@ from varlen.io.shard_index import (
     INDEX,
     Shard,
     listed_names,
-    read_account,
     read_index,
     read_table,
     write_index,
@@ -168,7 +167,7 @@ def read_folder(path: str) -> Folder:
             raise value_error(name, f"is {field.tag} in {path}, which needs the package ml_dtypes here")
         if any(shard.rows and name not in (shard.fields or {}) for shard in shards):
             raise file_error(index, f"does not state the dtype of key {name!r}", "append")
-    has_account = read_account(path) is not None
+    table = read_table(path)
     return Folder(
         path,
         shards,
@@ -176,10 +175,10 @@ def read_folder(path: str) -> Folder:
         own.depth,
         own.row_ids,
         own.schema if len(own.declared) else None,
-        own.account if has_account else None,
+        own.account if table.get("account") is not None else None,
         has_checksums,
         bool(shards) and all(own.file(number).layout.bits is not None for number in range(len(shards))),
-        tuple(read_table(path).get("old_files", ())),
+        tuple(table.get("old_files", ())),
     )
 
 

@@ -42,6 +42,7 @@ class Shard(NamedTuple):
     checksum: str | None = None  # of its header
     has_index: bool = True  # where its rows are known: by the index of its folder, not by a manifest
     deletions: Ints | None = None  # the rows of the file that were deleted, in order; they are in `rows`
+    account: Any = None  # one object for all shards of an index: the account of its rows, as JSON
 
     @property
     def is_listed(self) -> bool:
@@ -142,6 +143,7 @@ def _parse_index(path: str, raw: bytes, verify: bool = False, sizes: bool = True
     folder = folder_of(path)
     fields = _fields(path, table.get("keys", {}))
     shards = tuple(_shard(path, folder, i, entry, fields, sizes) for i, entry in enumerate(entries))
+    shards = tuple(shard._replace(account=table.get("account")) for shard in shards)
     total = table.get("rows")
     if total != sum(shard.rows or 0 for shard in shards):
         raise format_error(path, f"says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}")
@@ -191,7 +193,7 @@ def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, 
     deletions = as_deletions(entry.get("deleted"), rows)
     if isinstance(deletions, str):
         raise format_error(index, f"shard {name!r}: {deletions}")
-    path = join_url(folder, name) if is_url(folder) else os.path.join(folder, name)
+    path = _beside(folder, name)
     shard = Shard(path, rows, size, fields, checksum, deletions=deletions)
     if is_url(folder) or not sizes:  # the size of a URL's is looked at when it is opened
         return shard
@@ -334,18 +336,13 @@ def listed_names(index: str) -> list[str]:
         return []
 
 
-def read_account(
-    folder: str, options: Mapping[str, Any] | None = None, cache: object = None
-) -> Account | None:
-    """The account in the index of a folder, or of a URL of one; None if it holds none."""
-    index = join_url(folder, INDEX) if is_url(folder) else os.path.join(folder, INDEX)
-    if is_url(index):
-        raw = open_store(index, options, cache).content(index, _MAX_INDEX + 1)[0]
-    else:
-        with open(index, "rb") as file:
-            raw = file.read(_MAX_INDEX + 1)
+def account_of(shard: Shard) -> Account | None:
+    """The account in the index that lists a shard, of all its shards; None if it holds none."""
     try:
-        account = json.loads(raw).get("account")
-        return None if account is None else Account.from_dict(account)
+        return None if shard.account is None else Account.from_dict(shard.account)
     except (ValueError, RecursionError, AttributeError) as error:
-        raise name_file(error, index, FileFormatError) from None
+        raise name_file(error, _beside(folder_of(shard.path), INDEX), FileFormatError) from None
+
+
+def _beside(folder: str, name: str) -> str:
+    return join_url(folder, name) if is_url(folder) else os.path.join(folder, name)

@@ -38,7 +38,7 @@ from varlen.io.layout import Identity
 from varlen.io.ranges import as_window, read_rows, steps_of_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
-from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account, refuse_options
+from varlen.io.shard_index import INDEX, Shard, account_of, find_shards, folder_of, refuse_options
 from varlen.io.urls import is_url
 from varlen.io.verification import check_header, check_tensors, levels_of, tensors_of
 from varlen.io.waits import map_items
@@ -351,20 +351,17 @@ class ShardSet:
 
         A file without an account counts as its own source. Keys that are not exposed are listed as unread.
         """
-        parts: list[Account] = []
-        accounts: dict[str, Account | None] = {}
-        in_index = [bad.path for bad in self.bad_shards if bad.in_index]
-        in_index += [shard.path for shard in self._shards if shard.is_listed]
-        for folder in dict.fromkeys(map(folder_of, in_index)):
-            accounts[folder] = part = read_account(folder, self._options, self._cache)
-            parts += [] if part is None else [part]
+        listed = [shard for shard in self._shards if shard.is_listed and shard.account is not None]
+        in_index = {id(shard.account): shard for shard in listed}
+        parts = [account for shard in in_index.values() if (account := account_of(shard)) is not None]
+        folders = {folder_of(shard.path) for shard in in_index.values()}
         for bad in self.bad_shards:
-            if not bad.in_index or accounts[folder_of(bad.path)] is None:
+            if not bad.in_index or folder_of(bad.path) not in folders:
                 # The header of a shard with a wrong tensor is right.
                 has_header = hasattr(bad.error, "key") and not is_url(bad.path)
                 parts.append(_account_of(open_file(bad.path)) if has_header else bad.account())
         for i, shard in enumerate(self._shards):
-            if not shard.is_listed or accounts[folder_of(shard.path)] is None:
+            if id(shard.account) not in in_index:
                 parts.append(_account_of(self.file(i)))
         total = sum(parts[1:], parts[0]) if parts else Account()
         if self.bad_shards:

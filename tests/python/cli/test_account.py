@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 
 import building
 import numpy as np
@@ -196,6 +197,24 @@ def test_datasets_that_are_joined_add_up_and_keys_are_said(tmp_path):
     assert (list(some.columns), sorted(some.unread)) == (["x"], ["age", "code"])
 
 
+def test_an_open_dataset_keeps_its_account_when_its_folder_changes(tmp_path):
+    folder = tmp_path / "a"
+    dataset().save(folder, rows_per_shard=2)
+    ds, twice = vl.open(folder), vl.open([folder, folder])
+    before = ds.account.as_dict()
+    twice.select([0, 5]).account.check()
+    assert twice.account.rows.result.values == len(twice) == 6
+    with varlen.io.ShardWriter(folder, 2, append=True, durable=False) as writer:
+        writer.append(dataset()[:2])
+    vl.open(folder).delete([1])
+    varlen.io.compact(folder, durable=False)
+    for same in (ds, pickle.loads(pickle.dumps(ds))):
+        assert same.account.as_dict() == before
+        same.select([2]).account.check()
+        same.concat(vl.open(folder)).account.check()
+    assert ds.reload().account.rows.result.values == 4
+
+
 def test_files_without_an_account_begin_one(tmp_path):
     vl.JointNestedRaggedTensorDict({"x": [[1], [2, 3]]}).save(tmp_path / "a.nrt")
     account = vl.open(tmp_path / "a.nrt").account
@@ -369,16 +388,41 @@ def test_pieces_of_every_form_are_counted(tmp_path):
         "b": [[1.5, 2.0], []],
         "c": [[["x"], []], [["y", "x"]]],
         "d": [np.arange(2), np.arange(3)],
+        "e": vl.Ragged.from_list([[1, 2], [3]]),
+        "f": vl.Ragged.from_list([[[1, 2], [3]], [[4]]]),
+        "g": vl.Ragged(np.ones((4, 3)), [4, 0]),
+        "h": vl.Ragged(np.array(["x", "y"]), [0, 2]),
+        "i": np.array([[1, 2], [3]], object),
+        "j": np.array([np.arange(2), np.arange(1)], object),
     }
     joint = vl.JointNestedRaggedTensorDict({"x": [[1], [2, 3]]})
     flat = {"dim0/id": np.arange(2), "dim1/bounds": np.array([1, 3]), "dim1/t": np.arange(3)}
-    forms = [*(({name: lists[name]}, count) for name, count in zip("abcd", (2, 2, 3, 5), strict=True))]
+    forms = [
+        *(
+            ({name: lists[name]}, count)
+            for name, count in zip(lists, (2, 2, 3, 5, 3, 4, 4, 2, 3, 3), strict=True)
+        )
+    ]
     for i, (rows, expected) in enumerate([*forms, (joint, 3), (flat, 5)]):
         varlen.io.build([i], lambda _, rows=rows: rows, tmp_path / str(i))
         account = vl.open(tmp_path / str(i)).account
         account.check()
         assert sum(balance.source.values for balance in account.columns.values()) == expected
         assert account.files == {"partition 0": 2}
+
+
+def test_columns_of_arrow_and_pandas_are_counted(tmp_path):
+    pyarrow, pandas = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    lists = [[1, 2, 3], [], [4]]
+    columns = pyarrow.array(lists), pyarrow.chunked_array([lists[:2], lists[2:]]), pandas.Series(lists)
+    for i, column in enumerate(columns):
+        varlen.io.build([i], lambda _, x=column: {"x": x}, tmp_path / str(i))
+        assert vl.open(tmp_path / str(i))[:].to_list() == {"x": lists}
+
+
+def test_what_is_no_column_is_named_before_it_is_counted(tmp_path):
+    with pytest.raises(RuntimeError, match="partition 0: rows: 'x' is one int; a dict holds many rows"):
+        varlen.io.build([0], lambda _: {"x": 5}, tmp_path / "out")
 
 
 @pytest.mark.parametrize(

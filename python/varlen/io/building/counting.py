@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.backends.values import is_tensor
 from varlen.io.account import Account, Tally
 from varlen.io.pieces import is_table
 from varlen.io.save import split_name
@@ -90,9 +91,16 @@ def _count_distinct(tally: Tally, leaves: Any) -> None:
 
 
 def _leaves(value: object, row_shape: tuple[int, ...] | None = None) -> Any:
-    """The contents of the innermost lists, or an array; of arrays in lists and fixed dims the number."""
+    """The contents of the innermost lists, or of an array, a tensor or a Ragged; of arrays in lists and fixed
+    dims the number.
+    """
     if row_shape and math.prod(row_shape) and isinstance(value, (list, tuple)):
         return _numbers(value) // math.prod(row_shape)
+    if hasattr(value, "levels") and hasattr(value, "values"):
+        return value.values
+    if not isinstance(value, (list, tuple)) and not is_tensor(value):
+        array = np.asarray(value)
+        value = array.tolist() if array.dtype.kind == "O" else array
     while isinstance(value, (list, tuple)):
         kinds = set(map(type, value)) - {type(None)}
         if not kinds or kinds <= _SCALARS:

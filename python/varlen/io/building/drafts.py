@@ -78,8 +78,8 @@ def make_draft(draft: Draft, partition: Any) -> int:
         if draft.folder is not None:
             draft.folder.begin(writer)
         for piece in [rows] if isinstance(rows, Mapping) or not hasattr(rows, "__next__") else rows:
-            count_piece(account, name, piece, row_shapes)
             writer.append(piece if draft.folder is None else draft.folder.read(piece, writer))
+            count_piece(account, name, piece, row_shapes)  # what is no piece was refused
     return writer.rows
 
 
