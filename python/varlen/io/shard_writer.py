@@ -178,7 +178,7 @@ class ShardWriter(atomic.AtomicWriter):
             raise
 
     def close(self) -> None:
-        """Name the shards and write the index. Closing twice does nothing.
+        """Write the index and name the shards. Closing twice does nothing.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class ShardWriter(atomic.AtomicWriter):
         if self._base is not None:
             self._close_append(self._base)
             return
-        paths: list[str] = []
+        paths = [os.path.join(self.path, INDEX)]
         try:
             if self._writer is not None or not self._shards:
                 self._writer = self._writer or self._open_next()
@@ -206,18 +206,18 @@ class ShardWriter(atomic.AtomicWriter):
                 words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
                 self._account.set_result(*read_all_written([shard.path for shard in self._shards]), words)
                 self._account.check()
-            shards = []
-            for number, shard in enumerate(self._shards):
-                path = os.path.join(self.path, f"part-{number:05d}.nrt")
-                paths.append(path)
-                os.rename(shard.path, path)
-                shards.append(shard._replace(path=path))
-            paths.append(os.path.join(self.path, INDEX))
+            paths += [os.path.join(self.path, f"part-{i:05d}.nrt") for i in range(len(self._shards))]
             durable = self._options.get("durable", True)
+            shards = [shard._replace(path=path) for shard, path in zip(self._shards, paths[1:], strict=True)]
+            # First, so that a reader misses files; all files of a folder without an index are its rows.
             write_index(self.path, shards, self._fields, durable, self._account)
+            for shard, path in zip(self._shards, paths[1:], strict=True):
+                os.rename(shard.path, path)
+            if durable:
+                atomic.sync_folder(self.path)
             self._open = False
         except BaseException:
-            for path in paths:
+            for path in reversed(paths):
                 with contextlib.suppress(OSError):
                     os.unlink(path)
             self.discard()

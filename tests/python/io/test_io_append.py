@@ -178,6 +178,39 @@ def test_a_kill_at_any_step_leaves_the_old_rows_or_the_new(tmp_path):
     assert states[-1]
 
 
+def save(folder):
+    vl.Dataset(vl.JointNestedRaggedTensorDict(FIRST, schema={"w": str})).save(folder, rows_per_shard=1)
+
+
+@pytest.mark.parametrize("make", [begin, save])
+def test_a_reader_of_a_new_folder_sees_all_rows_or_an_error(tmp_path, monkeypatch, make):
+    """Around each name that is given, where the writer may be killed, too."""
+    seen = []
+
+    def looking(own):
+        def call(*arguments, **options):
+            look()
+            own(*arguments, **options)
+            look()
+
+        return call
+
+    def look():
+        try:
+            seen.append(lists(tmp_path / "a"))
+        except (FileNotFoundError, io.FileFormatError):
+            seen.append(None)
+
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(os, name, looking(getattr(os, name)))
+    make(tmp_path / "a")
+    look()
+    assert len(seen) > 4
+    assert seen[0] is None
+    assert seen[-1] == FIRST
+    assert all(rows in (None, FIRST) for rows in seen)
+
+
 def test_readers_during_appends_see_one_state_or_another(tmp_path):
     import threading
 
