@@ -107,8 +107,12 @@ class Folder:
         missing = sorted(self.fields.keys() - piece.columns.keys())
         extras = sorted(piece.columns.keys() - self.fields.keys())
         if missing or extras:
-            name = (missing + extras)[0]
-            raise value_error(name, f"keys {missing} are missing and {extras} are not in {self.path}")
+            faults = [f"keys {missing} are missing"] * bool(missing) + [f"keys {extras} are new"] * bool(
+                extras
+            )
+            raise value_error(
+                (missing + extras)[0], f"{' and '.join(faults)}; {self.path} has {[*self.fields]}"
+            )
         columns = {
             name: (dim, self._cast(name, dim, array, name in piece.vocabularies))
             for name, (dim, array) in piece.columns.items()
@@ -131,6 +135,9 @@ class Folder:
         if is_text or field.vocabulary is not None or array.dtype == dtype:
             return array
         if array.size and kind_of(array.dtype) not in _HOLDS.get(kind_of(dtype), dtype.kind):
+            nulls = np.argwhere(array != array)
+            if len(nulls):
+                raise row_error(name, "a null or NaN", int(nulls[0][0]), f", but {self.path} holds {dtype}")
             raise value_error(name, f"dtype {array.dtype}, but {dtype} in {self.path}", "cast it first")
         cast = cast_exactly(name, array, dtype)
         place = _find_rounded(array, cast)
