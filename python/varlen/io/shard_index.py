@@ -193,7 +193,7 @@ def _shard(index: str, folder: str, i: int, entry: object, fields: Mapping[str, 
     deletions = as_deletions(entry.get("deleted"), rows)
     if isinstance(deletions, str):
         raise format_error(index, f"shard {name!r}: {deletions}")
-    path = _beside(folder, name)
+    path = _path_of(folder, name)
     shard = Shard(path, rows, size, fields, checksum, deletions=deletions)
     if is_url(folder) or not sizes:  # the size of a URL's is looked at when it is opened
         return shard
@@ -341,8 +341,8 @@ def account_of(shard: Shard) -> Account | None:
     try:
         return None if shard.account is None else Account.from_dict(shard.account)
     except (ValueError, RecursionError, AttributeError) as error:
-        raise name_file(error, _beside(folder_of(shard.path), INDEX), FileFormatError) from None
+        raise name_file(error, _path_of(folder_of(shard.path), INDEX), FileFormatError) from None
 
 
-def _beside(folder: str, name: str) -> str:
+def _path_of(folder: str, name: str) -> str:
     return join_url(folder, name) if is_url(folder) else os.path.join(folder, name)

@@ -351,8 +351,8 @@ class ShardSet:
 
         A file without an account counts as its own source. Keys that are not exposed are listed as unread.
         """
-        listed = [shard for shard in self._shards if shard.is_listed and shard.account is not None]
-        in_index = {id(shard.account): shard for shard in listed}
+        shards = [shard for shard in self._shards if shard.is_listed and shard.account is not None]
+        in_index = {id(shard.account): shard for shard in shards}
         parts = [account for shard in in_index.values() if (account := account_of(shard)) is not None]
         folders = {folder_of(shard.path) for shard in in_index.values()}
         for bad in self.bad_shards:

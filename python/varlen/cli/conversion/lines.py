@@ -307,8 +307,8 @@ def _join_records(
             is_typed = isinstance(plan.wanted_types.get(name), np.dtype)
             if (isinstance(leaf, str) and not is_typed) or plan.wanted_types.get(name) is str:
                 plan.words.begin(name)
-            declared = plan.declared_depths.get(name, 0) if leaf is None else 0  # empty lists may be of any
-            plan.depths[name] = depth = max(depth, declared, plan.depths.get(name, 0))
+            own = plan.declared_depths if leaf is None else {}  # empty lists may be of any depth
+            plan.depths[name] = depth = max(depth, own.get(name, 0), plan.depths.get(name, 0))
             nulls = plan.declared_nulls.for_key(name)
             policy, filler = nulls.policy, float("nan") if nulls.policy == "nan" else nulls.value
             careful = policy != "refuse" or nulls.word is not None
