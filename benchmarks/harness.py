@@ -217,8 +217,8 @@ def why_missing(module: str) -> str:
     """An empty string where `module` can be imported, else why it cannot."""
     try:
         importlib.import_module(module)
-    except ModuleNotFoundError:
-        return f"{module} is not installed"
+    except ModuleNotFoundError as error:
+        return f"{error.name} is not installed"
     except Exception as error:  # a peer built for another machine or library can fail in any way
         return f"{module} does not load: {type(error).__name__}"
     return ""
@@ -229,6 +229,7 @@ def opened(entry: Row, tiny: bool = False, case: Case | None = None) -> Iterator
     """The row set up, in a case of its own or in the one given, and cleaned away afterwards."""
     case = case or Case(tiny=tiny)
     with case.stack:
+        case.stack.callback(case.runs.clear)  # workers end here, and not where garbage is collected
         entry.setup(case)
         yield case
 

@@ -213,5 +213,6 @@ def run_row(entry: Row, quick: bool = False) -> dict[str, Any]:
         check(case)
         clock = on_host if case.by_host else on_device
         times = measure(case, QUICK_ROUNDS if quick else ROUNDS, clock)
+        result = result_of(entry, case, times, began)
     torch.cuda.empty_cache()
-    return result_of(entry, case, times, began)
+    return result
