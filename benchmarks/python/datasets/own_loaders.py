@@ -51,7 +51,7 @@ def _litdata(data: mimic.Batches, path: str) -> Batches:
     from litdata import StreamingDataLoader, StreamingDataset
 
     records = _numbered(data)
-    write_litdata(records, path, _size(records))
+    write_litdata(records, path, chunk_bytes=_size(records))
     how = {"batch_size": len(data.rows[0]), "num_workers": WORKERS, "persistent_workers": True}
     loader = StreamingDataLoader(StreamingDataset(path), collate_fn=_as_tensors, **how)
     return lambda: loader

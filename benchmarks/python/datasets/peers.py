@@ -215,14 +215,14 @@ def _open_array_record(path: str) -> One:
 
 
 def _write_litdata(data: mimic.Batches, path: str) -> None:
-    write_litdata(samples(data), path, CHUNK)
+    write_litdata(samples(data), path, chunk_bytes=CHUNK)
 
 
-def write_litdata(samples: list[Sample], path: str, chunk: int) -> None:
-    """Records of arrays in litdata's chunks."""
+def write_litdata(samples: list[Sample], path: str, **chunks: int) -> None:
+    """Records of arrays in chunks of `chunk_bytes`, or of `chunk_size` records."""
     from litdata.streaming.cache import Cache
 
-    cache = Cache(path, chunk_bytes=chunk)
+    cache = Cache(path, **chunks)
     for i, sample in enumerate(samples):
         cache[i] = sample
     cache.done()

@@ -12,8 +12,10 @@ import numpy as np
 
 from ...harness import US, Case, row, spread
 from . import mimic
+from .peers import CHUNK, MOSAICML, write_litdata
 
 _BATCH = 64
+KEYS = ("code", "time")
 
 
 class Lists(NamedTuple):
@@ -57,6 +59,14 @@ def _memmaps(data: Lists) -> list[np.ndarray]:
     return held
 
 
+def _records(data: Lists) -> list[dict[str, np.ndarray]]:
+    rows = range(len(data.offsets) - 1)
+    return [
+        dict(zip(KEYS, pair, strict=True))
+        for pair in zip(data.cut(data.codes, rows), data.cut(data.times, rows), strict=True)
+    ]
+
+
 def _pad(codes: list[np.ndarray], times: list[np.ndarray]) -> dict[str, np.ndarray]:
     """A collate by hand: two padded arrays and their mask."""
     lengths = np.array([len(code) for code in codes])
@@ -77,19 +87,21 @@ def _last(batches: Any) -> Any:
     return last
 
 
-def _epoch(case: Case) -> tuple[Lists, list[np.ndarray]]:
+def _epoch(case: Case, rows: int = 12_800, shards: int = 64) -> tuple[Lists, list[np.ndarray]]:
     """A set and the rows of each batch of one epoch, of which the last batch is the reference."""
-    data = _lists(case.size(12_800, 640), 64)
+    data = _lists(case.size(rows, 10 * shards), shards)
     order = np.random.default_rng(1).permutation(len(data.offsets) - 1)
     batches = [order[at : at + _BATCH] for at in range(0, len(order), _BATCH)]
     case.reference = _pad(data.cut(data.codes, batches[-1]), data.cut(data.times, batches[-1]))
     return data, batches
 
 
-@row("sets.epoch", "epoch over 64 shards, 12,800 sequences of 50 to 400, shuffled, padded batches of 64")
+@row("sets.epoch", "epoch over 200 shards, 5,000 sequences of 50 to 400, shuffled, padded batches of 64")
 def _(case: Case) -> None:
-    data, batches = _epoch(case)
-    case.goal("<= 1.1 of one file", 1.1, lambda t: t.ratio("varlen", "varlen, one file"), "x one file")
+    shards = 200
+    data, batches = _epoch(case, 5_000, shards)
+    per_shard = (len(data.offsets) - 1) // shards
+    case.goal("<= 1.05 of one file", 1.05, lambda t: t.ratio("varlen", "varlen, one file"), "x one file")
 
     @case.contender("varlen")
     def _() -> Any:
@@ -120,6 +132,69 @@ def _(case: Case) -> None:
                 some = held[rows.tolist()]
                 last = _pad(list(some["code"]), list(some["time"]))
             return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
+
+        return epoch
+
+    @case.contender("Lance and a collate", needs="lance")
+    def _() -> Any:
+        import lance
+        import pyarrow as pa
+
+        columns = {
+            name: pa.ListArray.from_arrays(pa.array(data.offsets.astype(np.int32)), pa.array(flat))
+            for name, flat in (("code", data.codes), ("time", data.times))
+        }
+        path = str(Path(tempfile.mkdtemp(dir=mimic.folder())) / "lance")
+        held = lance.write_dataset(pa.table(columns), path, max_rows_per_file=per_shard)
+
+        def lists(column: Any) -> list[np.ndarray]:
+            return np.split(column.flatten().to_numpy(), column.offsets.to_numpy()[1:-1])
+
+        def epoch() -> Any:
+            for rows in batches:
+                some = held.take(rows.tolist())
+                last = _pad(*(lists(some.column(name).combine_chunks()) for name in ("code", "time")))
+            return last
+
+        return epoch
+
+    @case.contender("litdata and a collate", needs="litdata")
+    def _() -> Any:
+        from litdata import StreamingDataset
+
+        path = str(Path(tempfile.mkdtemp(dir=mimic.folder())) / "litdata")
+        write_litdata(_records(data), path, chunk_size=per_shard)
+        held = StreamingDataset(path, batch_decode=False)
+
+        def epoch() -> Any:
+            for rows in batches:
+                some = [held[i] for i in rows.tolist()]
+                last = _pad([record["code"] for record in some], [record["time"] for record in some])
+            return last
+
+        return epoch
+
+    @case.contender("memmaps of shards by hand")
+    def _() -> Any:
+        held = []
+        for at in range(0, len(data.offsets) - 1, per_shard):
+            offsets = data.offsets[at : at + per_shard + 1]
+            part = data._replace(
+                offsets=offsets - offsets[0], file=data.file.with_stem(f"{data.file.stem}-{at}")
+            )
+            whole = slice(offsets[0], offsets[-1])
+            part = part._replace(codes=data.codes[whole], times=data.times[whole])
+            held.append((*_memmaps(part), part.offsets))
+
+        def epoch() -> Any:
+            for rows in batches:
+                codes, times = [], []
+                for shard, i in zip((rows // per_shard).tolist(), (rows % per_shard).tolist(), strict=True):
+                    code, time, offsets = held[shard]
+                    codes.append(code[offsets[i] : offsets[i + 1]])
+                    times.append(time[offsets[i] : offsets[i + 1]])
+                last = _pad(codes, times)
+            return last
 
         return epoch
 
@@ -218,6 +293,37 @@ def _(case: Case) -> None:
             return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
 
         return epoch
+
+    def records(result: list[dict[str, Any]]) -> dict[str, Any]:
+        """The last batch of the reference, from batches in whatever order."""
+        places = {row: (part, i) for part in result for i, row in enumerate(part["row"])}
+        some = [places[row] for row in batches[-1].tolist()]
+        lengths = [part["dim1/mask"][i].sum() for part, i in some]
+        lists = ([part[name][i, :n] for (part, i), n in zip(some, lengths, strict=True)] for name in KEYS)
+        return _pad(*lists)
+
+    @case.contender("MosaicML streaming and a collate", needs=("torch", MOSAICML), show=records)
+    def _() -> Any:
+        from torch.utils.data import DataLoader
+
+        from . import mosaicml
+
+        held = _records(data)
+        folder = Path(tempfile.mkdtemp(dir=mimic.folder()))
+        for i, rows in enumerate(parts):
+            mosaicml.write(
+                [{**held[row], "row": np.array([row])} for row in rows], str(folder / str(i)), CHUNK
+            )
+        streams = [mosaicml.streaming.Stream(local=str(folder / str(i)), proportion=0.25) for i in range(4)]
+        how = {"streams": streams, "batching_method": "stratified", "batch_size": _BATCH}
+        mixed = mosaicml.streaming.StreamingDataset(**how, epoch_size=count)
+
+        def collate(some: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+            lists = ([record[name] for record in some] for name in KEYS)
+            return {**_pad(*lists), "row": [int(record["row"][0]) for record in some]}
+
+        loader = DataLoader(mixed, batch_size=_BATCH, collate_fn=collate)
+        return lambda: list(loader)
 
     @case.contender("memmaps by hand")
     def _() -> Any:
