@@ -73,6 +73,16 @@ def _open(case: Case, keys: int) -> None:
 
         return opened
 
+    @case.contender("Bagz, a record a key", needs="bagz")
+    def _() -> Any:
+        import bagz
+
+        records = str(path.with_suffix(".bagz"))
+        with bagz.Writer(records) as writer:
+            for _ in range(keys):
+                writer.write(np.arange(4).tobytes())
+        return bagz.Reader, records
+
 
 @row("open.10", "open a 10-key file")
 def _(case: Case) -> None:

@@ -58,6 +58,8 @@ def has_name(path: object) -> bool:
     if not isinstance(path, (str, bytes, os.PathLike)):
         return False
     text = os.fsdecode(path)
+    if ".json" not in text:
+        return False
     name = str(text).partition("?")[0].rpartition("/")[2] if is_url(text) else os.path.basename(text)
     return isinstance(name, str) and name.endswith(".json") and name != INDEX
 
