@@ -87,6 +87,18 @@ def _last(batches: Any) -> Any:
     return last
 
 
+def _epoch_of_datasets(held: Any, batches: list[Any]) -> Any:
+    """Batches by numbers of rows or slices, each collated."""
+
+    def epoch() -> Any:
+        for rows in batches:
+            some = held[rows]
+            last = _pad(list(some["code"]), list(some["time"]))
+        return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
+
+    return epoch
+
+
 def _epoch(case: Case, rows: int = 12_800, shards: int = 64) -> tuple[Lists, list[np.ndarray]]:
     """A set and the rows of each batch of one epoch, of which the last batch is the reference."""
     data = _lists(case.size(rows, 10 * shards), shards)
@@ -127,13 +139,7 @@ def _(case: Case) -> None:
         }
         held = datasets.Dataset.from_dict(columns).with_format("numpy")
 
-        def epoch() -> Any:
-            for rows in batches:
-                some = held[rows.tolist()]
-                last = _pad(list(some["code"]), list(some["time"]))
-            return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
-
-        return epoch
+        return _epoch_of_datasets(held, batches)
 
     @case.contender("Lance and a collate", needs="lance")
     def _() -> Any:
@@ -286,13 +292,7 @@ def _(case: Case) -> None:
         ]
         mixed = datasets.interleave_datasets(held).with_format("numpy")
 
-        def epoch() -> Any:
-            for at in range(0, count, _BATCH):
-                some = mixed[at : at + _BATCH]
-                last = _pad(list(some["code"]), list(some["time"]))
-            return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
-
-        return epoch
+        return _epoch_of_datasets(mixed, [slice(at, at + _BATCH) for at in range(0, count, _BATCH)])
 
     def records(result: list[dict[str, Any]]) -> dict[str, Any]:
         """The last batch of the reference, from batches in whatever order."""
@@ -378,13 +378,7 @@ def _(case: Case) -> None:
         held = datasets.concatenate_datasets([datasets.Dataset.from_dict(part) for part in parts], axis=1)
         held = held.with_format("numpy")
 
-        def epoch() -> Any:
-            for rows in batches:
-                some = held[rows.tolist()]
-                last = _pad(list(some["code"]), list(some["time"]))
-            return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
-
-        return epoch
+        return _epoch_of_datasets(held, batches)
 
     @case.contender("memmaps by hand")
     def _() -> Any:
