@@ -84,7 +84,12 @@ class HttpStore:
         answer = self._ask(url, headers, "the whole file", empty=True)
         if last_state is not None and answer.status == 304:
             return b"", last_state
-        body = b"" if answer.status == 416 else bytes(answer.data[:limit])
+        if answer.status == 206:
+            body = _range_of(answer, url, 0, limit, "the whole file")[0]
+        elif answer.status in (200, 416):
+            body = b"" if answer.status == 416 else bytes(answer.data[:limit])
+        else:
+            raise OSError(f"{url}: asked for the whole file, the server answered {answer.status}")
         return body, State(len(body), _mark_of(answer))
 
     def files(self, url: str) -> list[str] | None:
@@ -110,28 +115,14 @@ class HttpStore:
             mark = answer.headers.get("ETag", "another one")
             raise stale_error(url, f"was changed since it was opened: it is {mark} now; open it again")
         if answer.status != 206:
-            raise OSError(
-                f"{url}: asked for {what}, the server answered {answer.status} "
-                "with the whole file: it does not serve ranges; copy the file"
+            why = (
+                " with the whole file: it does not serve ranges; copy the file"
+                if answer.status == 200
+                else ""
             )
-        header = answer.headers.get("Content-Range", "")
-        match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", header)
-        if match is None:
-            raise OSError(
-                f"{url}: asked for {what}, the answer says Content-Range {header!r}, "
-                "expected bytes of a known size"
-            )
-        first, last, size = (int(number) for number in match.groups())
-        now = State(size, _mark_of(answer))
-        if state is not None and now != state:
-            raise stale(url, state, now)
-        if (first, last) != (begin, min(end, size) - 1):
-            raise OSError(f"{url}: asked for {what}, the server sent {first} to {last}")
-        body = bytes(answer.data)
-        if len(body) != last - first + 1:
-            count = "more" if len(body) > last - first + 1 else "fewer"
-            raise OSError(f"{url}: {count} bytes came than {first} to {last}, which the server says it sent")
-        return body, now
+            raise OSError(f"{url}: asked for {what}, the server answered {answer.status}{why}")
+        body, size = _range_of(answer, url, begin, end, what, state)
+        return body, State(size, _mark_of(answer))
 
     def _ask(self, url: str, headers: Mapping[str, str], what: str, empty: bool = False) -> Any:
         """The answer to a request, whole; errors name the file and what was asked for."""
@@ -171,6 +162,30 @@ class HttpStore:
         return answer
 
 
+def _range_of(
+    answer: Any, url: str, begin: int, end: int, what: str, state: State | None = None
+) -> tuple[bytes, int]:
+    """The bytes of a part of a file, which have to be those that were asked for, and the size of the file."""
+    header = answer.headers.get("Content-Range", "")
+    match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", header)
+    if match is None:
+        raise OSError(
+            f"{url}: asked for {what}, the answer says Content-Range {header!r}, "
+            "expected bytes of a known size"
+        )
+    first, last, size = (int(number) for number in match.groups())
+    now = State(size, _mark_of(answer))
+    if state is not None and now != state:
+        raise stale(url, state, now)
+    if (first, last) != (begin, min(end, size) - 1):
+        raise OSError(f"{url}: asked for {what}, the server sent {first} to {last}")
+    body = bytes(answer.data)
+    if len(body) != last - first + 1:
+        count = "more" if len(body) > last - first + 1 else "fewer"
+        raise OSError(f"{url}: {count} bytes came than {first} to {last}, which the server says it sent")
+    return body, size
+
+
 def _mark_of(answer: Any) -> str:
     return answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
 
@@ -191,7 +206,10 @@ def _retry(pause: float) -> Any:
 
     class Retry(urllib3.Retry):  # type: ignore[misc]
         def get_retry_after(self, response: Any) -> float | None:
-            seconds = super().get_retry_after(response)
+            try:
+                seconds = super().get_retry_after(response)
+            except urllib3.exceptions.InvalidHeader:  # neither seconds nor a date
+                seconds = None
             return None if seconds is None else min(seconds, _LONGEST_PAUSE)
 
     return Retry(

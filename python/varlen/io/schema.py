@@ -241,7 +241,7 @@ def load_json(text: str | bytes, what: str) -> Any:
     except FileFormatError:
         raise
     except (ValueError, RecursionError) as error:
-        raise error_of(FileFormatError, what, f"not JSON: {error}") from None
+        raise error_of(FileFormatError, what, f"not JSON: {error}" if text else "is empty") from None
 
 
 def check_version(metadata: Mapping[str, str]) -> int | None:

@@ -318,6 +318,25 @@ def test_http_answers_that_are_wrong_are_refused(tmp_path, files, bend, text):
     assert len(files.requests) == 1
 
 
+@pytest.mark.parametrize(("bend", "kind", "text"), [
+    (lambda status, headers, part: (204, {}, b""), OSError, "the whole file, the server answered 204"),
+    (lambda status, headers, part: (304, {}, b""), OSError, "the whole file, the server answered 304"),
+    (lambda status, headers, part: (416, {"Content-Length": "0"}, b""), varlen.io.FileFormatError, "index.json: is empty"),
+    (lambda status, headers, part: (
+        206, {**headers, "Content-Range": re.sub(r"bytes \d+", "bytes 1", headers["Content-Range"])}, part),
+     OSError, "the server sent 1 to"),
+    (lambda status, headers, part: (206, {**headers, "Content-Length": str(len(part) - 1)}, part[:-1]),
+     OSError, "fewer bytes came than"),
+])  # fmt: skip
+def test_http_index_that_is_answered_wrongly_is_refused(tmp_path, files, bend, kind, text):
+    _, files.files = folder_of(tmp_path)
+    files.bend = lambda _, status, headers, part: bend(status, headers, part)
+    with pytest.raises(kind, match=re.escape(text)) as caught:
+        varlen.open(f"{files.url}/shards")
+    assert "index.json" in str(caught.value)
+    assert len(files.requests) == 1
+
+
 def test_http_urls_may_have_any_letters(tmp_path, files):
     rows().save(tmp_path / "a.nrt")
     for name in ("d%C3%A9j%C3%A0.nrt", "a%20b.nrt"):

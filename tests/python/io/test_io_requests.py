@@ -162,6 +162,7 @@ def test_every_fault_names_file_and_range(server, fault, kind, text):
 
 @pytest.mark.parametrize("fault", [
     lambda r, a: Answer(503), lambda r, a: Answer(429, {"Retry-After": "0"}), lambda r, a: None,
+    lambda r, a: Answer(429, {"Retry-After": "soon"}), lambda r, a: Answer(503, {"Retry-After": ""}),
     lambda r, a: Answer(a.status, a.headers, a.body, cut=len(a.body) // 2),
 ])  # fmt: skip
 def test_faults_that_pass_change_nothing(folder, server, fault):
