@@ -26,7 +26,7 @@ from varlen.io.intent import Schema
 from varlen.io.pieces import as_piece
 from varlen.io.row_ids import check_row_ids
 from varlen.io.schema import Field, check_metadata
-from varlen.io.shard_index import INDEX, Shard, write_index
+from varlen.io.shard_index import INDEX, Shard, listed_names, write_index
 from varlen.io.urls import local_path
 from varlen.io.writer import Writer
 
@@ -103,7 +103,12 @@ class ShardWriter(atomic.AtomicWriter):
                 os.mkdir(self.path)
             files = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
             if files:
-                advice = "; append=True adds to a finished folder" if INDEX in files else ""
+                advice = ""
+                if INDEX in files:
+                    advice = "; append=True adds to a finished folder"
+                    gaps = set(listed_names(os.path.join(self.path, INDEX))) - set(files)
+                    if gaps:
+                        advice = f" and lacks {min(gaps)}: a writer is at work there, or was killed"
                 raise FileExistsError(17, f"the folder holds {files[0]} already{advice}", self.path)
         self._rows_per_shard = rows_per_shard
         self._account: Account | None = options.pop("account", None)

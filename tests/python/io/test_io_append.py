@@ -210,6 +210,9 @@ def test_a_reader_of_a_new_folder_sees_all_rows_or_an_error(tmp_path, monkeypatc
     assert seen[0] is None
     assert seen[-1] == FIRST
     assert all(rows in (None, FIRST) for rows in seen)
+    (tmp_path / "a" / "part-00001.nrt").unlink()
+    with pytest.raises(FileExistsError, match=r"lacks part-00001\.nrt: a writer is at work there, or was"):
+        io.ShardWriter(tmp_path / "a", 2)
 
 
 def test_readers_during_appends_see_one_state_or_another(tmp_path):
