@@ -58,7 +58,7 @@ def check_names(names: Sequence[str], argument: str) -> None:
 class ColumnOptions:
     """Options for columns from raw values. `first_words` gives the first words of a key's vocabulary.
 
-    `nulls`: None among numbers without a schema is NaN.
+    `nulls`: None among numbers without a schema is NaN, and lists may have no rows.
     """
 
     def __init__(
@@ -222,6 +222,10 @@ def _from_nested(key: str, value: object, options: ColumnOptions) -> tuple[Array
     if isinstance(value, np.ndarray) and value.ndim == 0:
         raise type_error(key, "expected a list, a tuple or an array, got a scalar")
     if len(value) == 0 and not isinstance(value, np.ndarray):
+        if options.nulls:
+            has_words = options.schema.get(key) is str or key in options.vocabularies
+            flat = (_from_strings if has_words else _nested)(key, [[]], options)[0]
+            return flat.reshape(0, *options.trailing.get(key, ())), []
         raise value_error(
             "", f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )

@@ -151,6 +151,49 @@ def test_values_that_fit_nothing_are_named(tmp_path, way, rows, error, text):
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".nrt", ".json")]
 
 
+ROWS = {"id": [7], "x": [[1, 2]], "deep": [[["a"], ["b", "a"]]], "day": [[datetime.date(2024, 2, 29), None]]}
+NO_ROWS = {name: [] for name in ROWS}
+
+
+@pytest.mark.parametrize("pieces", [[NO_ROWS, ROWS], [ROWS, NO_ROWS], [NO_ROWS, NO_ROWS, ROWS]])
+@pytest.mark.parametrize("way", ["writer", "shards", "build", "append", "build append"])
+def test_pieces_may_have_no_rows(tmp_path, way, pieces):
+    folder, is_append = tmp_path / "a", way.endswith("append")
+    if is_append:
+        of_build(ROWS, tmp_path)
+        folder = tmp_path / "build"
+    if way.startswith("build"):
+        varlen.io.build([*enumerate(pieces)], lambda part: part[1], folder, append=is_append)
+    else:
+        kind = {"writer": varlen.io.Writer}.get(way, varlen.io.ShardWriter)
+        how = {} if way == "writer" else {"rows_per_shard": 1, "append": is_append}
+        with kind(folder, **how) as writer:
+            for piece in pieces:
+                writer.append(piece)
+    ds = vl.open(folder)
+    assert ds[:].to_list() == {name: column * (1 + is_append) for name, column in ROWS.items()}
+    assert [field.dim for field in ds.fields.values()] == [0, 1, 2, 1]
+    ds.account.check()
+
+
+def test_lists_without_rows_have_the_dtypes_of_the_schema(tmp_path):
+    schema = varlen.io.Schema(
+        {
+            "x": {"kind": "number", "dtype": "float32", "level": 1, "trailing": [2]},
+            "word": {"kind": "code", "level": 2},
+            "day": {"kind": "time", "dtype": "datetime64[D]"},
+        }
+    )
+    with varlen.io.Writer(tmp_path / "a.nrt", schema=schema) as writer:
+        writer.append({"x": [], "word": [], "day": []})
+    ds = vl.open(tmp_path / "a.nrt")
+    assert len(ds) == 0
+    assert ds.source.schema == schema
+    assert len(_numbers({"x": [0]}).map(lambda part: {"x": []}, tmp_path / "map.nrt", batched=True)) == 0
+    with pytest.raises(ValueError, match="x has 1 rows at dim 0, id has 0"):
+        of_writer({"id": [], "x": [[1]]}, tmp_path)
+
+
 def test_a_schema_still_says_which_nulls_there_may_be(tmp_path):
     for schema, rows, text in [
         ({"n": "i4"}, [[None, 1]], r"n\[0\]\[0\]: expected a number, got NoneType"),

@@ -321,7 +321,8 @@ def test_http_answers_that_are_wrong_are_refused(tmp_path, files, bend, text):
 @pytest.mark.parametrize(("bend", "kind", "text"), [
     (lambda status, headers, part: (204, {}, b""), OSError, "the whole file, the server answered 204"),
     (lambda status, headers, part: (304, {}, b""), OSError, "the whole file, the server answered 304"),
-    (lambda status, headers, part: (416, {"Content-Length": "0"}, b""), varlen.io.FileFormatError, "index.json: is empty"),
+    (lambda status, headers, part: (416, {"Content-Length": "0"}, b""), varlen.io.FileFormatError,
+     "index.json: is empty"),
     (lambda status, headers, part: (
         206, {**headers, "Content-Range": re.sub(r"bytes \d+", "bytes 1", headers["Content-Range"])}, part),
      OSError, "the server sent 1 to"),
