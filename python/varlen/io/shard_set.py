@@ -1076,7 +1076,13 @@ class ShardSet:
                 remote = RemoteFile(path, identity, self._options, self._cache, checksum)
                 return self._with_header(remote, shard)
             path = fetch_whole(path, self._cache, self._options)
-        file = open_file(path, mmap=self._maps)
+        try:
+            file = open_file(path, mmap=self._maps)
+        except FileNotFoundError:
+            if self._shards[shard].rows is None:
+                raise
+            reason = "is gone since its folder was opened; reload() finds the rows if they were compacted"
+            raise FileNotFoundError(2, reason, path) from None
         if identity is not None and identity != file.identity:
             file = File(path, self._maps, identity)  # raises the error that says how it differs
         return self._with_header(file, shard)

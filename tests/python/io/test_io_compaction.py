@@ -146,6 +146,8 @@ def test_readers_of_the_old_files_go_on_until_they_are_cleaned(tmp_path):
     other = make(tmp_path / "b")
     unread = vl.open(other)
     io.compact(other, clean=True)
+    with pytest.raises(FileNotFoundError, match=r"is gone since .*; reload\(\) .*part-00001\.nrt"):
+        texts(unread)
     assert texts(unread.reload()) == whole  # the files say what they were made of
 
 
