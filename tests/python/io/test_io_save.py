@@ -328,11 +328,8 @@ def test_shards_are_on_the_disk_before_their_index(tmp_path, monkeypatch):
     recorder = Recorder()
     monkeypatch.setattr(atomic, "os", recorder)
     save_by("ShardWriter", None, tmp_path / "safe")
-    assert [call for call in recorder.calls if call != "writev"] == 3 * [
-        "fsync file",
-        "replace",
-        "fsync folder",
-    ]
+    files = 3 * ["fsync file", "replace", "fsync folder"]
+    assert [call for call in recorder.calls if call != "writev"] == [*files, "fsync folder"]  # the names last
     recorder.calls.clear()
     save_by("ShardWriter", None, tmp_path / "quick", durable=False)
     assert set(recorder.calls) == {"writev", "replace"}
