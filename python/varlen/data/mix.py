@@ -15,7 +15,7 @@ from varlen.data.facts import facts_of, facts_of_words, rows_to_look_at
 from varlen.data.mix_weights import Pieces, pieces_of, shares_of_sizes
 from varlen.data.options import check_names
 from varlen.data.records import PackedRows, RowNumbers
-from varlen.data.sampler import Ints, OrderKeywords, Sampler, with_order
+from varlen.data.sampler import Ints, OrderKeywords, Sampler, cut, with_order
 from varlen.data.samplers import length_of_rows
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Column, Source, joined_columns
@@ -401,9 +401,7 @@ class Mix(Sampler):
                 return [_Draw(sampler, batch, rows) for batch in batches]
             return [_Draw(None, rows[batch]) for batch in batches]
         assert self._batch_size is not None
-        size, n = self._batch_size, len(rows)
-        stop = n // size * size if self.drop_last else n
-        return [_Draw(None, rows[begin : begin + size]) for begin in range(0, stop, size)]
+        return [_Draw(None, batch) for batch in cut(rows, self._batch_size, self.drop_last)]
 
     def _order(self, streams: list[_Stream], entropy: int) -> Ints:
         """The draws of all streams, counted through, in the order of the mix."""

@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from reprlib import repr as short
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Sampler"]
 
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+_T = TypeVar("_T", bound=np.generic)
 Uneven = Literal["repeat", "drop", "empty"]
 
 
@@ -488,6 +489,14 @@ _PARAMETERS = inspect.signature(Sampler).parameters
 #: The keywords of order that a caller leaves out.
 ORDER = {name: _PARAMETERS[name].default for name in OrderKeywords.__annotations__}
 with_order = with_options(OrderKeywords, ORDER)
+
+
+def cut(
+    rows: np.ndarray[tuple[Any, ...], np.dtype[_T]], size: int, drop_last: bool = False
+) -> list[np.ndarray[tuple[Any, ...], np.dtype[_T]]]:
+    """Rows as batches of `size`; the last one may have fewer."""
+    stop = len(rows) // size * size if drop_last else len(rows)
+    return [rows[begin : begin + size] for begin in range(0, stop, size)]
 
 
 def split_options(options: Mapping[str, object]) -> tuple[OrderKeywords, dict[str, Any]]:

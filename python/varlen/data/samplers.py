@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_array, as_bool, as_int, one_of
 from varlen.data.options import check_names
-from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
+from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, cut, with_order
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -68,10 +68,8 @@ class BatchSampler(Sampler):
         self._has_lengths = not is_count(lengths)
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
-        n, size = len(self.lengths), self.batch_size
-        order = rng.permutation(n) if self.shuffle else np.arange(n)
-        stop = n // size * size if self.drop_last else n
-        return [order[begin : begin + size] for begin in range(0, stop, size)]
+        n = len(self.lengths)
+        return cut(rng.permutation(n) if self.shuffle else np.arange(n), self.batch_size, self.drop_last)
 
 
 def is_count(lengths: object) -> bool:
@@ -156,20 +154,11 @@ class LengthBuckets(Sampler):
         if self.buckets is not None:
             bucket = np.searchsorted(self.buckets, self.lengths[order])
             key = np.argsort(bucket, kind="stable")
-            order, bucket = order[key], bucket[key]
-            edges = np.flatnonzero(np.diff(bucket)) + 1
+            parts = np.split(order[key], np.flatnonzero(np.diff(bucket[key])) + 1)
         else:
             size = self.bucket_size or (100 * self._batch_size if self.shuffle else n)
-            size = max(min(size, n), 1)
-            edges = np.arange(size, n, size)
-            bucket = np.arange(n) // size
-            order = order[np.lexsort((self.lengths[order], bucket))]
-        batches = []
-        for part in np.split(order, edges):
-            cuts = np.arange(self._batch_size, len(part), self._batch_size)
-            batches += [batch for batch in np.split(part, cuts) if len(batch)]
-        if self.drop_last:
-            batches = [batch for batch in batches if len(batch) == self._batch_size]
+            parts = _sorted_parts(order, self.lengths, max(min(size, n), 1))
+        batches = [batch for part in parts for batch in cut(part, self._batch_size, self.drop_last)]
         if self.shuffle:
             batches = [batches[i] for i in rng.permutation(len(batches))]
         return batches
@@ -282,13 +271,18 @@ class TokenBudget(Sampler):
             mean = max(float(self.lengths[rows].mean()), 1.0) if n else 1.0
             size = min(max(int(100 * self.max_tokens / mean), 1), n) if self.shuffle else n
             size = max(size, 1)
-        order = rows[np.lexsort((self.lengths[rows], np.arange(n) // size))]
+        order = np.concatenate([rows[:0], *_sorted_parts(rows, self.lengths, size)])
         limit = self.max_batch or max(n, 1)
         ends = _core.token_budget(self.lengths[order], self.max_tokens, limit, self.padded)
         batches = [batch for batch in np.split(order, ends[:-1]) if len(batch)]
         if self.shuffle:
             batches = [batches[i] for i in rng.permutation(len(batches))]
         return batches
+
+
+def _sorted_parts(rows: Ints, lengths: Ints, size: int) -> list[Ints]:
+    """Rows in parts of `size`, each sorted by length."""
+    return [part[np.argsort(lengths[part], kind="stable")] for part in cut(rows, size)]
 
 
 def batches_of(

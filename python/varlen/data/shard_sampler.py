@@ -9,7 +9,7 @@ import numpy as np
 from varlen.arguments import as_int
 from varlen.data.facts import digest_of
 from varlen.data.options import check_names
-from varlen.data.sampler import Ints, OrderKeywords, Sampler, with_order
+from varlen.data.sampler import Ints, OrderKeywords, Sampler, cut, with_order
 from varlen.data.samplers import length_of_rows
 from varlen.errors import instance_error
 
@@ -81,10 +81,8 @@ class ShardSampler(Sampler):
         self._shards: Ints = np.unique(numbers, return_inverse=True)[1].reshape(-1)
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
-        n, size = len(self.lengths), self.batch_size
-        order = self._order(rng) if self.shuffle else np.arange(n)
-        stop = n // size * size if self.drop_last else n
-        return [order[begin : begin + size] for begin in range(0, stop, size)]
+        order = self._order(rng) if self.shuffle else np.arange(len(self.lengths))
+        return cut(order, self.batch_size, self.drop_last)
 
     def _order(self, rng: np.random.Generator) -> Ints:
         n, sizes = len(self.lengths), np.bincount(self._shards)

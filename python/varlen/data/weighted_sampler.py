@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from varlen.arguments import as_array, as_bool, as_few, as_int
 from varlen.data.facts import digest_of
 from varlen.data.options import check_names
-from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
+from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, cut, with_order
 from varlen.data.samplers import is_count, length_of_rows
 from varlen.errors import dtype_error, value_error
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightedSampler"]
 
+_DRAWS = 1 << 20  # that are looked up together
 Floats = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
 
 _MOST_DRAWS = 2**31 - 1
@@ -113,19 +114,17 @@ class WeightedSampler(Sampler):
             self.num_samples = self._most_draws
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
-        count, size = self.num_samples, self.batch_size
+        count = self.num_samples
         weights = _scale(self._weights)
         if self.replacement:
             sums = np.cumsum(weights)
-            order = sums.searchsorted(rng.random(count) * sums[-1:], side="right") if count else sums
-            order = np.minimum(order, self._last).astype(np.int64)
+            order = np.minimum(_find(sums, rng.random(count) * sums[-1:]), self._last)
         else:  # the first of so many clocks that ring at random (Efraimidis and Spirakis, 2006)
             rows = np.flatnonzero(weights)
             with np.errstate(over="ignore"):
                 times = rng.exponential(size=len(rows)) / weights[rows]
             order = rows[np.argsort(times, kind="stable")[:count]]
-        stop = count // size * size if self.drop_last else count
-        return [order[begin : begin + size] for begin in range(0, stop, size)]
+        return cut(order, self.batch_size, self.drop_last)
 
     @property
     def _last(self) -> int:
@@ -134,6 +133,15 @@ class WeightedSampler(Sampler):
 
     def _identity(self) -> dict[str, Any]:
         return {**super()._identity(), "weights": digest_of(_scale(self._weights), 8)}
+
+
+def _find(sums: Floats, draws: Floats) -> Ints:
+    """The row whose sum is the first above each draw; sorted draws find it in the caches."""
+    rows = np.empty(len(draws), np.int64)
+    for some, out in zip(cut(draws, _DRAWS), cut(rows, _DRAWS), strict=True):
+        order = np.argsort(some)
+        out[order] = sums.searchsorted(some[order], side="right")
+    return rows
 
 
 def _scale(weights: Floats) -> Floats:

@@ -104,9 +104,10 @@ def map_shards(
 
 def rows_in_shards(source: Source, rows: Ints) -> tuple[Ints, Ints]:
     """The shards that rows lie in, and the place of each row where these shards lie end to end."""
-    shards, owners = np.unique(source.offsets[1:].searchsorted(rows, side="right"), return_inverse=True)
-    counts = source.counts[shards]
-    return shards, rows + (np.cumsum(counts) - counts - source.offsets[shards])[owners]
+    owners = source.offsets[1:].searchsorted(rows, side="right")
+    has_rows = np.bincount(owners, minlength=len(source.counts)) > 0
+    counts = source.counts * has_rows
+    return np.flatnonzero(has_rows), rows + (np.cumsum(counts) - counts - source.offsets[:-1])[owners]
 
 
 @dataclass(frozen=True)
