@@ -138,9 +138,9 @@ class WeightedSampler(Sampler):
 def _find(sums: Floats, draws: Floats) -> Ints:
     """The row whose sum is the first above each draw; sorted draws find it in the caches."""
     rows = np.empty(len(draws), np.int64)
-    for some, out in zip(cut(draws, _DRAWS), cut(rows, _DRAWS), strict=True):
-        order = np.argsort(some)
-        out[order] = sums.searchsorted(some[order], side="right")
+    for part, out in zip(cut(draws, _DRAWS), cut(rows, _DRAWS), strict=True):
+        order = np.argsort(part)
+        out[order] = sums.searchsorted(part[order], side="right")
     return rows
 
 
