@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, add_engine, check_parent, check_positive
-from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan, StaticSource
@@ -460,10 +459,6 @@ def run(arguments: argparse.Namespace) -> int:
             options["schema"] = schema_of(plan, first, {**dtypes, **user_types})
             writer = stack.enter_context(_writer(arguments, options, folder))
             for joint in pieces if first is None else itertools.chain([first], pieces):
-                if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
-                    raise value_error(
-                        "--row-ids", f"{arguments.row_ids!r} is not a key with one value a record"
-                    )
                 with naming_file(plan.reading, wrong):
                     rows = cast(joint, dtypes)
                     writer.append(rows if folder is None else rows.with_meta(_words_of(words, joint)))
@@ -634,7 +629,7 @@ def _cut(arguments: argparse.Namespace, plan: ConversionPlan, parts: ShardSet, f
     account = io.Account()
     words = {name: field.vocabulary for name, field in parts.fields.items() if field.vocabulary}
     dtypes = plan.dtypes if plan.is_learned else dict.fromkeys(words, np.dtype(np.int64))
-    options = {**_options(arguments, words, account), "schema": parts.schema}
+    options = {**_options(arguments, words, account), "schema": parts.schema, "row_ids": parts.row_ids}
     shutil.rmtree(folder)
     with io.ShardWriter(folder, arguments.rows_per_shard, **options) as writer:
         for path in parts.paths:

@@ -495,9 +495,8 @@ class Writer(atomic.AtomicWriter):
             entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(id_map) for name, id_map in self._words.items() if name in columns}
-        file_metadata = encode_metadata(
-            kinds, words, self._row_ids, self._metadata, plain_columns(self._intent)
-        )
+        ids = self._row_ids if self._row_ids in columns else None  # without rows there may be no keys
+        file_metadata = encode_metadata(kinds, words, ids, self._metadata, plain_columns(self._intent))
         if self._account is not None:
             self._account.set_result(self.rows, {name: c.rows for name, c in columns.items()}, words)
             self._account.check()

@@ -84,6 +84,36 @@ def test_a_run_goes_on_and_reads_what_changed(inputs, tmp_path, capsys):
     assert (code, "was made of another partition" in err, "--force replaces it" in err) == (1, True, True)
 
 
+#: Records of two files that have few values or none.
+BARE = {
+    "empty lists": [[{"id": 1, "x": []}, {"id": 2, "x": []}], [{"id": 3, "x": []}]],
+    "empty lists of words": [[{"id": "a", "x": []}], [{"id": "b", "x": []}]],
+    "deeper empty lists": [[{"id": 1, "x": []}], [{"id": 2, "x": [[], []]}]],
+    "no ids": [[{"x": []}], [{"x": []}, {"x": []}]],
+    "lists of ids": [[{"id": []}], [{"id": []}]],
+    "a file without records": [[], [{"id": 3, "x": []}]],
+    "no records": [[], []],
+    "no keys": [[{}], [{}, {}]],
+    "no keys after no records": [[], [{}]],
+    "objects without fields": [[{"x": {}}], [{"x": {}}]],
+    "lists of objects without fields": [[{"x": [{}]}], [{"x": [{}, {}]}]],
+}
+
+
+@pytest.mark.parametrize("name", BARE)
+@pytest.mark.parametrize("flags", [[], ["--row-ids", "id"], ["--row-ids", "x"], ["--narrow"]])
+def test_records_without_values_are_as_in_one_process(tmp_path, capsys, near, name, flags):
+    paths = [write_lines(tmp_path / f"in{i}.jsonl", records) for i, records in enumerate(BARE[name])]
+    command = ["convert", *paths, *flags, "--quiet"]
+    one = run(capsys, *command, tmp_path / "one", "--rows-per-shard", "2")
+    assert run(capsys, *command, tmp_path / "many", "--rows-per-shard", "2", "--workers", "2") == one
+    assert run(capsys, *command, tmp_path / "each", "--workers", "2") == one
+    if one[0] == 0:
+        assert contents(tmp_path / "many") == contents(tmp_path / "one")
+        rows = vl.open(tmp_path / "one")[:].to_list()
+        assert vl.open(tmp_path / "each")[:].to_list() == rows
+
+
 def test_files_without_records_and_chosen_columns(inputs, tmp_path, capsys):
     empty = tmp_path / "none.jsonl"
     empty.write_text("")

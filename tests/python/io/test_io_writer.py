@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 
 import ml_dtypes
 import numpy as np
@@ -736,3 +737,12 @@ def test_shards_with_values_are_not_made_another_kind(tmp_path):
     with pytest.raises(ValueError, match=r"x: dtype float64 instead of int64 in the shards before"):
         writer.append({"x": [[2.5]]})
     assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("schema", [None, {"id": "i8", "x": "f4"}])
+@pytest.mark.parametrize("make", [io.Writer, partial(io.ShardWriter, rows_per_shard=2)])
+def test_files_without_rows_open(tmp_path, schema, make):
+    with make(tmp_path / "a.nrt", schema=schema, row_ids="id"):
+        pass
+    shards = io.open_shards(tmp_path / "a.nrt")
+    assert (len(shards), list(shards.fields), shards.row_ids) == (0, [], None)

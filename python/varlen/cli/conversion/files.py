@@ -257,6 +257,8 @@ def convert_files(
     parts = _partitions(run, step, plan, files)
     if plan.schema is None:
         step.schema = _learned_schema(step, plan, parts)
+        if not step.schema:  # no file has records, and so none has keys
+            options["row_ids"] = None
     build_folder(run, parts, step, folder, {"schema": step.schema, **options}, has_bar)
     return step
 
@@ -279,10 +281,12 @@ def _learned_schema(
     """The schema that the first records have."""
     first = None
     for part in parts:
-        with step.open(part) as own:
+        with naming_file(part[0].source.path, _WRONG), step.open(part) as own:
             first = next(own.read("writing"), None)
         if first is not None:
             break
+    if first is None:
+        return {}
     dtypes = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
     return schema_of(plan, first, {**plan.dtypes, **dtypes})
 

@@ -123,9 +123,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> int:
     spans, late = _read_spans(plan)
     if late:
         spans, _ = _read_spans(plan)
-    if plan.lines and not spans and plan.rows_read:
-        raise file_error(plan.inputs[0].path, f"{plan.rows_read:,} records, but none of them has a value")
-    _settle_dtypes(plan, spans, narrow)
+    _settle_dtypes(plan, spans, plan.rows_read, narrow)
     return plan.rows_read
 
 
@@ -176,8 +174,9 @@ def merge_lessons(plan: ConversionPlan, lessons: Sequence[PartLessons], *, narro
             plan.tables.null_lists |= part.null_lists
         for table, use in zip(plan.static_tables, part.static_uses, strict=True):
             table.add_use(use)
-    _settle_dtypes(plan, spans, narrow)
-    return sum(part.rows for part in parts)
+    rows = sum(part.rows for part in parts)
+    _settle_dtypes(plan, spans, rows, narrow)
+    return rows
 
 
 def _agree(plans: Sequence[ConversionPlan]) -> bool:
@@ -204,8 +203,10 @@ def _agree(plans: Sequence[ConversionPlan]) -> bool:
     return max(counts, default=0) < 2 and all(kind == kinds[0] for kind in kinds)
 
 
-def _settle_dtypes(plan: ConversionPlan, spans: dict[str, ValueRange], narrow: bool) -> None:
-    """Gives the plan the dtypes of its keys."""
+def _settle_dtypes(plan: ConversionPlan, spans: dict[str, ValueRange], rows: int, narrow: bool) -> None:
+    """Gives the plan the dtypes of its keys, of so many rows."""
+    if plan.lines and not spans and rows:
+        raise file_error(plan.inputs[0].path, f"{rows:,} records, but none of them has a value")
     for name, span in spans.items():
         if name not in plan.wanted_types:
             span.check(name)

@@ -212,8 +212,16 @@ class ConversionPlan:
                     with self.findings.gather():
                         joint = table.join(joint, self.words)
                 if self.findings.count == count:
+                    if phase == "writing":
+                        self._check_row_ids(joint)
                     yield sort_inside(joint, inner, self.words) if inner else joint
         self.findings.finish()
+
+    def _check_row_ids(self, joint: Joint) -> None:
+        name = self.words.row_ids
+        if name is not None and joint.dim(name) != 0:
+            with naming_file(self.reading):
+                raise value_error("--row-ids", f"{name!r} is not a key with one value a record")
 
     def _bar(self, phase: str, count: Callable[[], int | None], unit: str) -> Any:
         """A progress bar; without one nothing is made that a process leaves behind if it is ended."""
