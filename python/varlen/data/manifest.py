@@ -25,6 +25,7 @@ from varlen.data.sources.alignment import (
 )
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.memory import Ints, Source, rest_of
+from varlen.data.sources.translation import TranslatedSource
 from varlen.data.views import Views
 from varlen.errors import error_of, name_file, naming, value_error
 from varlen.io import Cache, FileFormatError, ShardSet, atomic, open_shards
@@ -113,6 +114,10 @@ def _part_of(part: Any, names: Sequence[str], folder: str) -> dict[str, Any]:
         if isinstance(part, JoinedSource) and all(isinstance(own, ShardSet) for own in part._sources):
             advice = "vl.open([*files]), or a pattern such as 'a*/*.nrt', opens the files of several as one"
             raise _save_error("several data sets one after another are no files of one", advice)
+        owners = part._sources if isinstance(part, JoinedSource) else [part]
+        if any(isinstance(own, TranslatedSource) for own in owners):
+            reason = "ids are translated as rows are read, from files of several vocabularies"
+            raise _save_error(reason, "save(path) writes them with one; open or join that")
         raise _save_error("some rows or keys are in memory", "save them, and open or join that")
     if part.waits:
         advice = "a manifest lies above its files; open them by their URLs, and use with_file or join"

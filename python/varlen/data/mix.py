@@ -18,13 +18,8 @@ from varlen.data.records import PackedRows, RowNumbers
 from varlen.data.sampler import Ints, OrderKeywords, Sampler, cut, with_order
 from varlen.data.samplers import length_of_rows
 from varlen.data.sources.extra_key import KeyedSource
-from varlen.data.sources.memory import Column, Source, joined_columns
-from varlen.data.sources.translation import (
-    TranslatedSource,
-    open_all,
-    translate_source,
-    union_of_vocabularies,
-)
+from varlen.data.sources.memory import Column
+from varlen.data.sources.translation import TranslatedSource, join_vocabularies
 from varlen.errors import instance_error, type_error, value_error
 
 if TYPE_CHECKING:
@@ -690,28 +685,13 @@ def _check_source(where: str, dataset: Dataset, sampler: Sampler | None, is_mixe
         )
 
 
-def _joined_sources(
-    datasets: Mapping[str, Dataset], vocabularies: Mapping[str, Sequence[str]]
-) -> tuple[list[str], list[Source]]:
-    """The sources with the same ids for the same words, and the keys whose ids are translated."""
-    own = [dataset.source for dataset in datasets.values()]
-    if any(field.vocabulary is not None for source in own for field in source.fields.values()):
-        for source in own:
-            open_all(source)
-    union = union_of_vocabularies([source.fields for source in own], vocabularies)
-    for name in vocabularies.keys() - union.keys():
-        raise value_error("vocabularies", f"{name!r} is no key with words in all sources")
-    sources = [translate_source(source, union) for source in own]
-    joined_columns([source.fields for source in sources], [f"sources[{name!r}]" for name in datasets])
-    tables = [source._tables for source in sources if isinstance(source, TranslatedSource)]
-    return sorted({name for table in tables for name in table}), sources
-
-
 def _join_datasets(
     datasets: Mapping[str, Dataset], key: str | None, vocabularies: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], Dataset]:
     """The keys whose ids are translated, and the rows of all, with a key that says which one each is of."""
-    word_keys, sources = _joined_sources(datasets, vocabularies)
+    labels = [f"sources[{name!r}]" for name in datasets]
+    sources = join_vocabularies([dataset.source for dataset in datasets.values()], vocabularies, labels)
+    word_keys = {name for source in sources if isinstance(source, TranslatedSource) for name in source.tables}
     if key is not None:
         if not isinstance(key, str):
             raise instance_error("source", "a name or None", key)
@@ -732,4 +712,4 @@ def _join_datasets(
             if dataset._index is not None:
                 part = part._with_rows(dataset._index)
         parts.append(part)
-    return word_keys, parts[0].concat(*parts[1:])
+    return sorted(word_keys), parts[0].concat(*parts[1:])

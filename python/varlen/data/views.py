@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_array, as_bool, as_few, as_int, as_shuffle
+from varlen.arguments import as_array, as_bool, as_few, as_int, as_shuffle, vocabularies_of
 from varlen.data.batching import Batching
 from varlen.data.plan import SeedLike
 from varlen.data.saving import map_rows, save_rows
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, map_shards, rest_of, rows_in_shards
+from varlen.data.sources.translation import join_vocabularies
 from varlen.data.steps import FilterStep, MapStep, run_step, stable_options
 from varlen.errors import error_of, instance_error, type_error, value_error
 from varlen.io.bits import as_compress
@@ -252,14 +253,17 @@ class Views(Batching):
             for name, begin, end in zip(sizes, ends[:-1], ends[1:], strict=True)
         }
 
-    def concat(self, *others: Batching) -> Self:
+    def concat(self, *others: Batching, vocabularies: Mapping[str, Sequence[str]] | None = None) -> Self:
         """Join this dataset with others, in files or in memory, as a view.
 
         Parameters
         ----------
         *others
-            Datasets with the same keys at the same dims. Dtypes of numbers are widened to hold all; if two
-            vocabularies differ, one must begin with the other.
+            Datasets with the same keys at the same dims. Dtypes of numbers are widened to hold all. If
+            vocabularies of a key differ, the result has one with the words of all: those of this dataset,
+            then new ones. Ids of the others are translated as rows are read; files stay as they are.
+        vocabularies
+            Words by key, which the ids of the result begin with, such as those of a model.
 
         Returns
         -------
@@ -278,6 +282,14 @@ class Views(Batching):
         >>> two = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[400]]}))
         >>> one.concat(two).batch([2, 0])["x"].tolist()
         [[400, 0, 0], [1, 2, 3]]
+
+        Words of both have the ids of one vocabulary.
+
+        >>> one = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [["fever"], ["cough"]]}))
+        >>> two = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [["rash", "cough"]]}))
+        >>> both = one.concat(two)
+        >>> both.fields["x"].vocabulary, both.batch([1, 2])["x"].tolist()
+        (('[PAD]', 'fever', 'cough', 'rash'), [[2, 0], [3, 2]])
         """
         for i, other in enumerate(others):
             if not isinstance(other, Batching):
@@ -285,7 +297,8 @@ class Views(Batching):
         parts: list[Batching] = [self, *others]
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
-        result = self._with_source(JoinedSource(sources) if len(sources) > 1 else self._source)
+        same_words = join_vocabularies(sources, vocabularies_of(vocabularies))
+        result = self._with_source(JoinedSource(same_words) if len(same_words) > 1 else same_words[0])
         if len(sources) == len(parts) and all(part._is_whole for part in parts):
             return result._without_deletions()
         rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]

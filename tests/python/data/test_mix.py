@@ -587,7 +587,9 @@ def test_new_words_keep_the_ids_of_a_run(tmp_path):
     assert before.batch([0])["id"].tolist() == [1]
     with vl.io.ShardWriter(tmp_path / "b", 70, append=True, durable=False) as writer:
         writer.append({"id": ["other"], "w": [["w"]], "deep": [[[]]]})
-    with pytest.raises(ValueError, match=r"reload: 'id' has the new word 'other', .* mix them again"):
+    with pytest.raises(
+        ValueError, match=r"reload: 'id' has the new word 'other', .* mix or concat them again"
+    ):
         Mix({name: grown[name] for name in "ab"}, batch_size=2).dataset.reload()
 
 

@@ -305,19 +305,17 @@ def _longer_words(part: str, name: str, first: Column, entry: Column) -> tuple[s
     a, b = first.vocabulary, entry.vocabulary
     if a is b:
         return a
-    if a is None or b is None or a[: len(b)] != b[: len(a)]:
-        if a is None or b is None:
-            why = "it has words" if a is None else "it has no words"
-        else:
-            i = next(i for i, (old, new) in enumerate(zip(a, b, strict=False)) if old != new)
-            why = f"id {i} is {b[i]!r}, not {a[i]!r}"
-        raise value_error(
-            "",
-            f"{part}: {name!r} has another vocabulary than the parts before: {why}",
-            f"varlen.io.Writer(path, vocabularies={{{name!r}: words}}) writes files with the words of the "
-            "other first; JointNestedRaggedTensorDict.concatenate joins those in memory",
-        )
-    return max(a, b, key=len)
+    if a is None or b is None:
+        why = "it has words" if a is None else "it has no words"
+        advice = f"varlen.io.Writer(path, vocabularies={{{name!r}: words}}) writes files with these words"
+    elif a[: len(b)] != b[: len(a)]:
+        i = next(i for i, (old, new) in enumerate(zip(a, b, strict=False)) if old != new)
+        why = f"id {i} is {b[i]!r}, not {a[i]!r}"
+        advice = "Dataset(a).concat(Dataset(b)) joins words, as JointNestedRaggedTensorDict.concatenate does"
+    else:
+        return max(a, b, key=len)
+    fault = f"{part}: {name!r} has another vocabulary than the parts before: {why}"
+    raise value_error("", fault, advice)
 
 
 def columns_of(joint: _core.Joint, lift: int = 0) -> dict[str, Column]:

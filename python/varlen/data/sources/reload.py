@@ -19,7 +19,7 @@ from varlen.data.sources.alignment import (
 from varlen.data.sources.chain import JoinedSource
 from varlen.data.sources.extra_key import KeyedSource
 from varlen.data.sources.memory import Ints, Source
-from varlen.data.sources.translation import TranslatedSource, open_all
+from varlen.data.sources.translation import TranslatedSource, join_vocabularies, open_all
 from varlen.data.sources.wrapper import WrappedSource
 from varlen.errors import value_error
 from varlen.io import ShardSet
@@ -55,21 +55,23 @@ def reload_source(source: Source) -> Source:
     if isinstance(source, AlignedSource):
         return _reload_join(source)
     if isinstance(source, JoinedSource):
-        parts = [reload_source(part) for part in source._sources]
+        raw = [part._source if isinstance(part, TranslatedSource) else part for part in source._sources]
+        parts = [reload_source(part) for part in raw]
         for i, (part, old) in enumerate(zip(parts[:-1], source._sources[:-1], strict=True)):
             if len(part) != len(old):
                 reason = f"part {i} of the concatenation has {len(part)} rows, but had {len(old)}"
                 raise value_error("reload", reason, "only the last part may grow")
-        return JoinedSource(parts)
+        vocabularies = {n: own for n, column in source.fields.items() if (own := column.vocabulary)}
+        return JoinedSource(join_vocabularies(parts, vocabularies))  # with ids for new words behind
     if isinstance(source, TranslatedSource):
         inner = reload_source(source._source)
         open_all(inner)
-        for name, table in source._tables.items():
+        for name, table in source.tables.items():
             words = inner.fields[name].vocabulary or ()
             if len(words) != len(table):
                 reason = f"{name!r} has the new word {words[len(table)]!r}, which has no id in the vocabulary"
-                raise value_error("reload", reason, "reload the data sets, and mix them again")
-        return TranslatedSource(inner, source._columns, source._tables)
+                raise value_error("reload", reason, "reload the data sets, and mix or concat them again")
+        return TranslatedSource(inner, source._columns, source.tables)
     if isinstance(source, KeyedSource):
         inner = reload_source(source._source)
         if len(inner) < len(source):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.sources.memory import Array, Column, ColumnLike, Source, map_shards
+from varlen.data.sources.memory import Array, Column, ColumnLike, Source, joined_columns, map_shards
 from varlen.data.sources.wrapper import WrappedSource
 from varlen.errors import name_file, value_error
 from varlen.io import FileFormatError
@@ -31,7 +31,7 @@ class TranslatedSource(WrappedSource):
 
     def __init__(self, source: Source, columns: Mapping[str, ColumnLike], tables: Tables) -> None:
         super().__init__(source, columns)
-        self._tables = tables
+        self.tables = tables
         self.waits = bool(getattr(source, "waits", False))
 
     def joint(self, shard: int, keys: Sequence[str] | None = None) -> _core.Joint:
@@ -55,7 +55,7 @@ class TranslatedSource(WrappedSource):
     def values(self, shard: int, name: str) -> Array:
         """The flat values of a key of one shard, with its own dtype."""
         values = self._source.values(shard, name)
-        return self._new_ids(name, values, self._path(shard)) if name in self._tables else values
+        return self._new_ids(name, values, self._path(shard)) if name in self.tables else values
 
     def _path(self, shard: int) -> str:
         return self.paths[shard] if self.paths else ""
@@ -63,20 +63,21 @@ class TranslatedSource(WrappedSource):
     def _translate(self, joint: _core.Joint, path: str) -> _core.Joint:
         metadata = joint_metadata(self.fields, self.row_ids)
         for name, dim in zip(joint.names, joint.dims, strict=True):
-            if name in self._tables:
-                joint = joint.with_column(name, dim, self._new_ids(name, joint.values(name), path), metadata)
+            if name in self.tables:
+                joint = joint.with_column(name, dim, self._new_ids(name, joint.values(name), path))
         return joint.with_meta(metadata)
 
     def _new_ids(self, name: str, values: Array, path: str) -> Array:
-        table = self._tables[name]
-        if values.size and (values.min() < 0 or values.max() >= len(table)):
+        table = self.tables[name]
+        is_signed = values.dtype.kind == "i"
+        if values.size and (values.max() >= len(table) or (is_signed and values.min() < 0)):
             number = int(values[(values < 0) | (values >= len(table))][0])
             error = value_error("", f"{name!r} has the id {number}, but there are {len(table)} words")
             raise name_file(error, path, FileFormatError) if path else error
-        return table[values]
+        return table.take(values, mode="clip")  # ids were checked: another mode would do it again
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TranslatedSource, (self._source, self._columns, self._tables)
+        return TranslatedSource, (self._source, self._columns, self.tables)
 
 
 def open_all(source: Source) -> None:
@@ -95,6 +96,24 @@ def union_of_vocabularies(
         for name, vocabularies in words.items()
         if None not in vocabularies
     }
+
+
+def join_vocabularies(
+    sources: Sequence[Source], vocabularies: Mapping[str, Sequence[str]], labels: Sequence[str] = ()
+) -> list[Source]:
+    """The sources with the same ids for the same words: of `vocabularies`, then of each source with rows."""
+    places = [i for i, source in enumerate(sources) if len(source)] or [0]
+    full = [sources[i] for i in places]
+    if any(field.vocabulary is not None for source in full for field in source.fields.values()):
+        for source in full:
+            open_all(source)
+    union = union_of_vocabularies([source.fields for source in full], vocabularies)
+    for name in vocabularies.keys() - union.keys():
+        raise value_error("vocabularies", f"{name!r} is no key with words in all sources")
+    parts = {i: translate_source(sources[i], union) for i in places}
+    names = [labels[i] if labels else f"part {i}" for i in places]
+    joined_columns([source.fields for source in parts.values()], names)
+    return [parts.get(i, source) for i, source in enumerate(sources)]
 
 
 def translate_source(source: Source, vocabularies: Mapping[str, tuple[str, ...]]) -> Source:
