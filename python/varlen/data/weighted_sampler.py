@@ -13,13 +13,13 @@ from varlen.data.options import check_names
 from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, cut, with_order
 from varlen.data.samplers import is_count, length_of_rows
 from varlen.errors import dtype_error, value_error
+from varlen.io.lookup import search_sorted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["WeightedSampler"]
 
-_DRAWS = 1 << 20  # that are looked up together
 Floats = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
 
 _MOST_DRAWS = 2**31 - 1
@@ -118,7 +118,7 @@ class WeightedSampler(Sampler):
         weights = _scale(self._weights)
         if self.replacement:
             sums = np.cumsum(weights)
-            order = np.minimum(_find(sums, rng.random(count) * sums[-1:]), self._last)
+            order = np.minimum(search_sorted(sums, rng.random(count) * sums[-1:], "right"), self._last)
         else:  # the first of so many clocks that ring at random (Efraimidis and Spirakis, 2006)
             rows = np.flatnonzero(weights)
             with np.errstate(over="ignore"):
@@ -133,15 +133,6 @@ class WeightedSampler(Sampler):
 
     def _identity(self) -> dict[str, Any]:
         return {**super()._identity(), "weights": digest_of(_scale(self._weights), 8)}
-
-
-def _find(sums: Floats, draws: Floats) -> Ints:
-    """The row whose sum is the first above each draw; sorted draws find it in the caches."""
-    rows = np.empty(len(draws), np.int64)
-    for part, out in zip(cut(draws, _DRAWS), cut(rows, _DRAWS), strict=True):
-        order = np.argsort(part)
-        out[order] = sums.searchsorted(part[order], side="right")
-    return rows
 
 
 def _scale(weights: Floats) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_ids
 from varlen.errors import error_of, instance_error, value_error
+from varlen.io.lookup import search_sorted
 
 if TYPE_CHECKING:
     from varlen.backends.values import RowsLike
@@ -52,12 +53,12 @@ class RowIds:
             # int64 and uint64: floats would round them
             ids = np.concatenate([part.astype(object) for part in parts])
         self._words = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
-        self._order: Ints = np.argsort(ids, kind="stable")
+        self._order: Ints = np.argsort(ids)
         self._ids = ids[self._order]
         repeats = np.flatnonzero(self._ids[1:] == self._ids[:-1])
         if len(repeats):
-            first, second = sorted(self._order[repeats[0] : repeats[0] + 2].tolist())
             one = self._ids[repeats[0]]
+            first, second = np.flatnonzero(ids == one)[:2].tolist()
             is_word = vocabulary is not None and 0 <= one < len(vocabulary)
             text = repr(str(vocabulary[one] if vocabulary is not None and is_word else one))
             text = text if is_word or ids.dtype.kind in "UT" else str(one)
@@ -82,7 +83,7 @@ class RowIds:
             query, is_same = np.array(query.tolist(), np.str_) if own.kind in "TO" else query, True
         else:
             query, is_same = self._in_own_dtype(query)
-        index = np.minimum(np.searchsorted(self._ids, query), max(len(self._ids) - 1, 0))
+        index = np.minimum(search_sorted(self._ids, query), max(len(self._ids) - 1, 0))
         is_known = is_same & (self._ids[index] == query) if len(self._ids) else np.zeros(query.shape, bool)
         _refuse_missing(given_ids, is_known)
         return self._order[index]
