@@ -178,7 +178,7 @@ def build_column(key: str, value: object, options: ColumnOptions) -> tuple[Array
     elif type(value).__module__.startswith("pyarrow."):
         flat, levels = _from_arrow(key, value, options)
     else:
-        flat, levels = _from_nested(key, without_tensor(key, value), options)
+        flat, levels = _from_nested(key, _as_arrays(key, value), options)
     if key not in options.schema:
         options.schema[key] = flat.dtype.type if flat.dtype.kind in "biufc" else flat.dtype
     return flat, levels
@@ -192,6 +192,15 @@ def without_tensor(key: str, value: Any) -> Any:
         return np.asarray(refuse_mask(value, key))
     except (TypeError, RuntimeError) as error:  # on another device, or of a dtype NumPy lacks
         raise type_error(key, f"values of {type(value).__name__} cannot become an array: {error}") from None
+
+
+def _as_arrays(key: str, value: Any) -> Any:
+    """The value, or nested lists that begin with a tensor, with arrays in place of tensors."""
+    if not isinstance(value, (list, tuple)):
+        return without_tensor(key, value)
+    leaf = first_leaf(value)
+    is_array = isinstance(leaf, np.ndarray) or hasattr(leaf, "levels") or not hasattr(leaf, "__dlpack__")
+    return value if is_array or not len(leaf.shape) else [_as_arrays(key, item) for item in value]
 
 
 def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
@@ -244,7 +253,7 @@ def _from_nested(key: str, value: object, options: ColumnOptions) -> tuple[Array
         return _blocks(key, value, options)
     if key not in options.schema and _holds_times(leaf):
         return fold_levels(key, *_from_times(key, value, options), row_shape)
-    if isinstance(value[0], (list, tuple, np.ndarray)):
+    if isinstance(value[0], (list, tuple, np.ndarray)) or len(getattr(value[0], "shape", ())):
         return fold_levels(key, *_nested(key, value, options), row_shape)
     return fold_levels(key, _scalars(key, value, options), [], row_shape)
 

@@ -459,3 +459,20 @@ def test_a_ragged_of_tensors_is_taken():
     assert Joint({"x": Ragged(torch.tensor([1.0, 2.0, 3.0]), [1, 2])}).to_list() == {"x": [[1.0], [2.0, 3.0]]}
     with pytest.raises(TypeError, match="x: values of Tensor cannot become an array"):
         Joint({"x": Ragged(torch.zeros(3, requires_grad=True), [1, 2])})
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "bool"])
+@pytest.mark.parametrize("narrow", [None, False])
+def test_tensors_are_rows_as_arrays_are(dtype, narrow):
+    torch = pytest.importorskip("torch")
+    arrays = [np.array([3, 1, 4], dtype), np.array([], dtype), np.array([1], dtype)]
+    tensors = list(map(torch.from_numpy, arrays))
+    for nest in (lambda rows: rows, lambda rows: [rows, [], rows[:1]]):
+        one, two = Joint({"x": nest(arrays)}, narrow=narrow), Joint({"x": nest(tensors)}, narrow=narrow)
+        assert one.equals(two)
+        assert one["x"].dtype == two["x"].dtype
+
+
+def test_series_of_lists_are_rows():
+    polars = pytest.importorskip("polars")
+    assert Joint({"x": polars.Series([[1, 2], [], [3]])}).to_list() == {"x": [[1, 2], [], [3]]}
