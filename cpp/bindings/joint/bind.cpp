@@ -166,14 +166,16 @@ py::dict dense(const Joint& joint, std::string padding_side, std::string truncat
 
 std::int64_t rows(const Joint& joint, int dim) {
   if (dim < 0 || dim > joint.depth()) {
-    raise_index("", "dim " + std::to_string(dim) + " is out of range", std::nullopt, dim);
+    const std::string counts = std::to_string(joint.depth() + 1) + " dims";
+    raise_index("", "dim " + std::to_string(dim) + " is out of range for " + counts, std::nullopt, dim);
   }
   return joint.range(dim).size();
 }
 
 int checked_dim(const Joint& joint, int dim) {
   if (dim < 1 || dim > joint.depth()) {
-    raise_index("", "level " + std::to_string(dim) + " is out of range", std::nullopt, dim);
+    const std::string counts = std::to_string(std::max(joint.depth(), 0)) + " levels";
+    raise_index("", "level " + std::to_string(dim) + " is out of range for " + counts, std::nullopt, dim);
   }
   return dim;
 }

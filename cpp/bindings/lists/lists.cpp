@@ -36,10 +36,30 @@ py::object natural(const py::array& values, Kinds kinds) {
 py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) {
   if (request.want.narrow) raise_value("Vals must all be ints, floats, or bools");
   const py::list leaves = flat_leaves(root, shape.depth());
-  const py::object dtype = request.want.number ? py::object(py::none()) : request.dtype;
-  py::object values = numpy("array")(leaves, py::arg("dtype") = dtype);
+  const auto as_array = [&](const py::object& dtype) {
+    return py::object(numpy("array")(leaves, py::arg("dtype") = dtype));
+  };
+  // NumPy changes numbers of another kind in silence, where a dtype of numbers is asked for.
+  const bool has_kind =
+      is_given(request.dtype.ptr()) && !request.want.number &&
+      std::string("biufc").find(py::reinterpret_borrow<py::dtype>(request.dtype).kind()) == std::string::npos;
+  py::object values;
+  try {
+    values = as_array(has_kind ? request.dtype : py::object(py::none()));
+  } catch (const py::error_already_set& error) {
+    if (!has_kind || !(error.matches(PyExc_TypeError) || error.matches(PyExc_ValueError))) throw;
+    values = as_array(py::none());  // an error names what does not go into the dtype
+  }
   const std::string kind = values.attr("dtype").attr("kind").cast<std::string>();
-  if (kind == "O") raise_invalid_leaf(root, request.name);
+  const auto refuse_other = [&](std::size_t i, const py::object& common) {
+    const auto path = path_of(shape, shape.depth(), static_cast<std::int64_t>(i), request.name);
+    (void)as_common(numpy("asarray")(py::object(leaves[i])), common, path);
+  };
+  if (kind == "O") {
+    const py::object first = numpy("asarray")(py::object(leaves[0])).attr("dtype");
+    for (std::size_t i = 1; i < leaves.size(); ++i) refuse_other(i, first);
+    raise_invalid_leaf(root, request.name);
+  }
   if (fields_of(values.ptr())->nd != 1 || kind.find_first_of("OSUT") != std::string::npos) {
     raise_type(request.name,
                "the leaves have no common dtype but " + py::str(values.attr("dtype")).cast<std::string>());
@@ -48,13 +68,12 @@ py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) 
     const py::object common = values.attr("dtype");
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       const py::object leaf = leaves[i];
-      if (PyComplex_CheckExact(leaf.ptr()) || PyFloat_CheckExact(leaf.ptr())) continue;
+      if (kind == "c" && (PyComplex_CheckExact(leaf.ptr()) || PyFloat_CheckExact(leaf.ptr()))) continue;
       if (py::hasattr(leaf, "dtype") &&
           Api::get().PyArray_EquivTypes_(py::object(leaf.attr("dtype")).ptr(), common.ptr())) {
         continue;
       }
-      const auto path = path_of(shape, shape.depth(), static_cast<std::int64_t>(i), request.name);
-      (void)as_common(numpy("asarray")(leaf), common, path);
+      refuse_other(i, common);
     }
   }
   return values;

@@ -81,6 +81,11 @@ py::object narrow_to(const py::object& values, const Request& request) {
   }
 }
 
+std::int64_t elements_of_row(const py::object& values) {
+  return values.attr("size").cast<std::int64_t>() /
+         std::max<std::int64_t>(1, fields_of(values.ptr())->dimensions[0]);
+}
+
 /// Places are counted in elements; the path ends at the row that holds them.
 std::string path_to(const Shape& shape, std::int64_t place, std::int64_t per_row, const char* name) {
   const std::string path = path_of(shape, shape.depth(), place / per_row, name);
@@ -94,9 +99,8 @@ py::object by_number(const py::object& values, Number from, const Shape& shape, 
   const std::int64_t bad = convert_numbers(from, data_of(flat), width_of(from), flat.size(),
                                            *request.want.number, static_cast<std::byte*>(out.mutable_data()));
   if (bad >= 0) {
-    const std::int64_t per_row =
-        flat.size() / std::max<std::int64_t>(1, fields_of(values.ptr())->dimensions[0]);
-    raise_unfit(path_to(shape, bad, per_row, request.name), flat.attr("item")(bad), request.dtype);
+    raise_unfit(path_to(shape, bad, elements_of_row(values), request.name), flat.attr("item")(bad),
+                request.dtype);
   }
   return reshape_like(out, values);
 }
@@ -114,30 +118,37 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
   const char to = py::reinterpret_borrow<py::dtype>(request.dtype).kind();
   const bool user_type = py::detail::array_descriptor_proxy(request.dtype.ptr())->type_num >= 256 ||
                          py::detail::array_descriptor_proxy(from)->type_num >= 256;
-  const bool ticks = (kind == 'i' || kind == 'u') && (to == 'M' || to == 'm');
   const auto source = py::reinterpret_borrow<py::object>(from);
-  if (!user_type && !ticks && !numpy("can_cast")(source, request.dtype, "same_kind").cast<bool>() &&
-      !(kind == 'f' && (to == 'i' || to == 'u'))) {
-    raise_type(request.name, std::string(py::str(source)) + " values do not go into " +
-                                 std::string(py::str(request.dtype)));
+  const auto is_time = [](char one) { return one == 'M' || one == 'm'; };
+  // A number is no time, whatever NumPy makes of it, and a date is no duration.
+  const bool is_other =
+      kind != to && (is_time(to) || (is_time(kind) && to != 'U' && to != 'S') || (kind == 'c' && user_type));
+  const bool is_empty = values.attr("size").cast<std::int64_t>() == 0;
+  if (is_other ? !is_empty
+               : !user_type && !numpy("can_cast")(source, request.dtype, "same_kind").cast<bool>() &&
+                     !(kind == 'f' && (to == 'i' || to == 'u'))) {
+    const std::string reason = " values do not go into " + std::string(py::str(request.dtype));
+    if (is_empty) raise_type(request.name, std::string(py::str(source)) + reason);
+    raise_type(path_to(shape, 0, elements_of_row(values), request.name),
+               std::string(py::str(source)) + reason + ", such as " +
+                   std::string(py::str(flat_of(values)[py::int_(0)])));
   }
   if (request.want.number || to == 'i' || to == 'u') {
     // From float16 and the like into checked numbers, and from those into the other byte order.
     Request native = request;
     native.dtype = request.dtype.attr("newbyteorder")("=");
     native.want.number = number_of(native.dtype.ptr());
-    const py::object wide = kind == 'f' ? values.attr("astype")("float64") : values;
+    const bool is_small = user_type && numpy("can_cast")(source, "float64").cast<bool>();
+    const py::object wide = kind == 'f' || is_small ? values.attr("astype")("float64") : values;
     const py::object exact =
         number_of(fields_of(wide.ptr())->descr) ? cast_checked(wide, shape, native) : wide;
     return exact.attr("astype")(request.dtype, py::arg("copy") = false);
   }
   const auto raise_lost = [&](const py::object& mismatch) {
     const auto place = numpy("argmax")(mismatch).cast<std::int64_t>();
-    const std::int64_t per_row =
-        values.attr("size").cast<std::int64_t>() / fields_of(values.ptr())->dimensions[0];
     const py::object leaf = flat_of(values).attr("__getitem__")(place);
-    raise_unfit(path_to(shape, place, per_row, request.name), to == 'f' ? leaf.attr("item")() : leaf,
-                request.dtype);
+    raise_unfit(path_to(shape, place, elements_of_row(values), request.name),
+                to == 'f' ? leaf.attr("item")() : leaf, request.dtype);
   };
   if (kind == to && (to == 'M' || to == 'm')) {  // a finer unit ends sooner, a coarser one cuts
     py::object out = values.attr("astype")(request.dtype);

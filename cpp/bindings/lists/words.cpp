@@ -28,6 +28,34 @@ std::int64_t id_of(PyObject* word, PyObject* vocabulary) {
   return id;
 }
 
+/// Refuses the first leaf of nested lists that is no text.
+void refuse_objects(PyObject* node, const std::string& path) {
+  if (is_list(node)) {
+    const Items items = items_of(node);
+    for (Py_ssize_t i = 0; i < items.size; ++i)
+      refuse_objects(items.data[i], path + "[" + std::to_string(i) + "]");
+  } else if (PyUnicode_Check(node) == 0) {
+    raise_type(path, "expected text, got " + type_name(node));
+  }
+}
+
+py::object ids_of(PyObject* root, int depth, PyObject* vocabulary, const std::string& name) {
+  Shape shape = shape_of(root, depth, name.c_str());
+  const py::list leaves = flat_leaves(root, depth);
+  py::array ids = empty_ints(shape.total);
+  auto* to = static_cast<std::int64_t*>(ids.mutable_data());
+  for (std::int64_t i = 0; i < shape.total; ++i) {
+    PyObject* leaf = PyList_GET_ITEM(leaves.ptr(), i);
+    if (PyUnicode_Check(leaf) == 0) {
+      raise_type(path_of(shape, depth, i, name.c_str()), "expected text, got " + type_name(leaf));
+    }
+    to[i] = id_of(leaf, vocabulary);
+  }
+  py::list levels;
+  for (NewLevel& level : shape.levels) levels.append(std::move(level).finish());
+  return py::make_tuple(ids, levels);
+}
+
 constexpr Signature<4> kFromWords{"from_words", {"lists", "vocabulary", "depth", "name"}, 2, 3};
 
 py::object from_words(const Arguments<4>& args) {
@@ -38,23 +66,15 @@ py::object from_words(const Arguments<4>& args) {
   if (PyList_Check(root.ptr()) == 0 && PyTuple_Check(root.ptr()) == 0) {
     raise_type(name, "expected a list or tuple, got " + type_name(args[0]));
   }
-  const int depth = is_given(args[2]) && int_of(args[2], "depth") >= 0
-                        ? static_cast<int>(int_of(args[2], "depth"))
-                        : depth_of(root.ptr(), name.c_str());
-  Shape shape = shape_of(root.ptr(), depth, name.c_str());
-  const py::list leaves = flat_leaves(root.ptr(), depth);
-  py::array ids = empty_ints(shape.total);
-  auto* to = static_cast<std::int64_t*>(ids.mutable_data());
-  for (std::int64_t i = 0; i < shape.total; ++i) {
-    PyObject* leaf = PyList_GET_ITEM(leaves.ptr(), i);
-    if (PyUnicode_Check(leaf) == 0) {
-      raise_type(path_of(shape, depth, i, name.c_str()), "expected text, got " + type_name(leaf));
-    }
-    to[i] = id_of(leaf, args[1]);
+  try {
+    const bool is_deep = is_given(args[2]) && int_of(args[2], "depth") >= 0;
+    const int depth =
+        is_deep ? static_cast<int>(int_of(args[2], "depth")) : depth_of(root.ptr(), name.c_str());
+    return ids_of(root.ptr(), depth, args[1], name);
+  } catch (const NeedsPython&) {
+    refuse_objects(root.ptr(), name);
+    raise_type(name, "expected text");
   }
-  py::list levels;
-  for (NewLevel& level : shape.levels) levels.append(std::move(level).finish());
-  return py::make_tuple(ids, levels);
 }
 
 PyMethodDef lists_words_methods[] = {

@@ -67,7 +67,11 @@ void BatchPlan::put_edge(std::int32_t source, std::int64_t part, const std::int6
       const std::int64_t number = rows[k];
       record = number < 0 ? number + have : number;
     }
-    if (record < 0 || record >= have) need({Code::index_out_of_range, k, record}, argument);
+    if (record < 0 || record >= have) {
+      const std::string text = "index " + std::to_string(record) + " at position " + std::to_string(k) +
+                               " is out of range for " + std::to_string(have) + " rows";
+      throw Error(Fault::index, Record{argument, text, k, record});
+    }
     const auto index = static_cast<std::size_t>(k * per_row_ + part);
     source_ids_[index] = source;
     records_[index] = {records.begin + record, records.begin + record + 1};

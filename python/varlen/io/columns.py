@@ -21,9 +21,10 @@ from varlen.errors import (
     type_error,
     value_error,
 )
-from varlen.io.dtypes import cast_exactly, kind_of
+from varlen.io.dtypes import cast_exactly, kind_of, row_of
 from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
+from varlen.io.time_texts import MOMENT, time_of
 
 if TYPE_CHECKING:
     from varlen.backends.values import DTypes
@@ -93,9 +94,8 @@ class ColumnOptions:
 
 
 def _check_dtype(key: str, dtype: DTypes | None) -> Any:
-    """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
-    as_dtype(dtype, f"schema: key {key!r}")
-    return dtype
+    """The dtype as it was given, once NumPy knows it; `str`, for any text, asks for a vocabulary."""
+    return str if as_dtype(dtype, f"schema: key {key!r}").kind in "UT" else dtype
 
 
 def build_joint(raw: Mapping[str, object], options: ColumnOptions, argument: str) -> _core.Joint:
@@ -208,7 +208,7 @@ def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, 
     dim_count = options.trailing_dims.get(key)
     if dim_count is not None and dim_count != flat.ndim - 1:
         raise value_error(key, f"trailing_dims says {dim_count}, its rows have {flat.ndim - 1} dims")
-    return _from_array(key, flat, options), levels
+    return array_column(key, flat, options, levels), levels
 
 
 def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
@@ -221,7 +221,7 @@ def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, li
     column = columns[key]
     if column.vocabulary is not None:
         return _from_nested(key, array.to_pylist(), options)
-    flat = _from_array(key, column.values, options)
+    flat = array_column(key, column.values, options, column.levels)
     return fold_levels(key, flat, column.levels, options.trailing.get(key, ()))
 
 
@@ -239,13 +239,11 @@ def _from_nested(key: str, value: object, options: ColumnOptions) -> tuple[Array
             "", f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )
     leaf = first_leaf(value)
-    is_text = (
-        _holds_text(leaf)
-        if isinstance(leaf, np.ndarray)
-        else isinstance(leaf, str) and key not in options.schema
+    is_text = key not in options.schema and (
+        _holds_text(leaf) if isinstance(leaf, np.ndarray) else isinstance(leaf, str)
     )
     if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
-        return _from_array(key, value, options), []
+        return array_column(key, value, options), []
     row_shape = options.trailing.get(key, ())
     if options.schema.get(key) is str or key in options.vocabularies or is_text:
         return fold_levels(key, *_from_strings(key, value, options), row_shape)
@@ -281,17 +279,16 @@ def fold_levels(
         size = size if size >= 0 else int(lengths[0]) if len(lengths) else 0
         wrong = lengths != size
         if wrong.any():
-            row = index = int(wrong.argmax())
-            for parent in levels[:number][::-1]:
-                row = int(np.searchsorted(parent.bounds, row, "right"))
-            raise row_error(key, f"a list of {lengths[index]}", row, f", but its fixed dims say {size}")
+            index = int(wrong.argmax())
+            rest = f", but its fixed dims say {size}"
+            raise row_error(key, f"a list of {lengths[index]}", row_of(levels[:number], index), rest)
         sizes.append(size)
     return flat.reshape(len(levels[count]), *sizes), list(levels[:count])
 
 
 def _holds_text(array: Array) -> bool:
     if array.dtype.kind == "O":
-        return isinstance(array.reshape(-1)[0], str)
+        return array.size > 0 and isinstance(array.reshape(-1)[0], str)
     return array.dtype.kind in "UT"
 
 
@@ -301,27 +298,19 @@ def _holds_times(leaf: object) -> bool:
     return isinstance(leaf, (np.datetime64, np.timedelta64))
 
 
-def cast_array(key: str, array: Array, options: ColumnOptions) -> Array:
-    """Flat rows in the dtype of the schema, if it names one; strings as ids."""
-    dtype = options.schema.get(key)
-    if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
-        return _as_ids(key, array, options)
-    flat = array if dtype is None else _core.cast(array, dtype)
-    return _with_unit(key, flat)
-
-
-def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
+def array_column(key: str, array: Array, options: ColumnOptions, levels: Sequence[_core.Level] = ()) -> Array:
     """Rows of an array, with any fixed dims, in the dtype of the key."""
-    if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
-        return _as_ids(key, array, options)
-    if key in options.vocabularies and array.dtype.kind in "iu":
-        return _check_ids(key, array, options)
     dtype = options.schema.get(key)
-    if array.dtype.kind in "mM":
-        return _with_unit(key, array if dtype is None else _times_as(key, array, np.dtype(dtype)))
+    if dtype is str or key in options.vocabularies or (dtype is None and _holds_text(array)):
+        return _as_ids(key, array, options)
+    own = None if dtype is None else np.dtype(dtype)
+    if own is not None and (array.dtype.kind in "mM" or own.kind in "mM"):
+        if array.dtype.kind in "OUT":
+            return _times_of(key, array.reshape(-1).tolist(), own, levels).reshape(array.shape)
+        return _with_unit(key, cast_exactly(key, array, own, levels=levels))
     if dtype is None and (array.size == 0 or array.dtype.kind not in "biufO"):
         is_wide = options.narrows(array) and array.dtype.kind == "f"
-        return array.astype(np.float32) if is_wide else array
+        return _with_unit(key, array.astype(np.float32) if is_wide else array)
     rows: Array = _scalars(key, array.reshape(-1), options).reshape(array.shape)
     return rows
 
@@ -341,13 +330,6 @@ def _with_unit(key: str, times: Array) -> Array:
     if times.dtype.kind in "mM" and np.datetime_data(times.dtype)[0] == "generic":
         raise type_error(key, f"times need a unit, such as {times.dtype}[ns]")
     return times
-
-
-def _times_as(key: str, times: Array, dtype: np.dtype) -> Array:
-    """Times in the requested unit, which must hold them."""
-    if dtype.kind != times.dtype.kind:
-        raise value_error(key, f"dtype {times.dtype}, but the schema says {dtype}")
-    return cast_exactly(key, times, dtype)
 
 
 def _without_empty_arrays(value: object) -> Any:
@@ -396,24 +378,32 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
         return np.array(items, dtype=dtype)
 
 
-def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
-    """Texts and Python's times in a unit, which must hold them."""
+def _times_of(key: str, items: Any, dtype: np.dtype, levels: Sequence[_core.Level] = ()) -> Array:
+    """Texts and Python's times in a unit, which must hold them; NaN alone is as None."""
+    if all(item is None or (isinstance(item, (float, np.floating)) and item != item) for item in items):
+        return np.full(len(items), "NaT", dtype)
+    with contextlib.suppress(ValueError):  # NumPy reads texts faster; what it refuses is named below
+        if dtype.kind == "M" and all(
+            isinstance(item, str) and (m := MOMENT.fullmatch(item)) and not m[2] for item in items
+        ):
+            return cast_exactly(key, np.array(items, "M8"), dtype)
     check_durations(key, items)
-    kinds = {item.dtype.kind for item in items if isinstance(item, np.generic)} & set("mM")
-    if kinds - {dtype.kind}:
-        raise value_error(key, f"times of kind {kinds.pop()!r}, but the schema says {dtype}")
-    try:
-        times = np.array(items, dtype=f"{dtype.kind}8")  # of the unit that holds all of them
-    except ValueError:  # numbers have none
-        numbers = [item for item in items if _is_number(item)]
+    times: list[Any] = list(items)
+    zones: dict[int, str] = {}
+    for i, item in enumerate(items):
         try:
-            if all(item is None or _is_number(item) for item in items):
-                return np.array(items, dtype=dtype)
-        except ValueError:  # floats
-            pass
-        misfit = numbers[0] if numbers else _first_misfit(items, dtype)
-        raise value_error(key, f"expected times, got {misfit!r}") from None
-    return _times_as(key, times, dtype)
+            if isinstance(item, str):
+                times[i], zone = time_of(item, dtype)
+                zones[zone] = item
+            elif not _is_time(item, dtype):
+                raise value_error("", f"expected times, got {item!r}")
+        except ValueError:
+            rest = f", but the schema says {dtype}"
+            raise row_error(key, f"expected times, got {item!r}", row_of(levels, i), rest) from None
+    if {0, 1} <= zones.keys():
+        raise value_error(key, f"{zones[1]!r} has a zone and {zones[0]!r} has none")
+    own = np.array(times, f"{dtype.kind}8")  # of the unit that holds all of them
+    return cast_exactly(key, own, dtype, levels=levels)
 
 
 def check_durations(key: str, items: Any) -> None:
@@ -423,18 +413,11 @@ def check_durations(key: str, items: Any) -> None:
             raise overflow_error(key, f"{item!r} does not fit timedelta64[us]")
 
 
-def _is_number(item: object) -> bool:
-    return isinstance(item, (int, float, np.integer, np.floating)) and not isinstance(item, np.timedelta64)
-
-
-def _first_misfit(items: Any, dtype: np.dtype) -> object:
-    """The first item that is no time."""
-    for item in items:
-        try:
-            np.array(item, dtype=dtype)
-        except ValueError:
-            return item
-    return items
+def _is_time(item: object, dtype: np.dtype) -> bool:
+    """Whether an item is None or of this kind of time: not a number, which NumPy takes for one."""
+    kind = getattr(getattr(item, "dtype", None), "kind", None)
+    time_type = datetime.date if dtype.kind == "M" else datetime.timedelta
+    return item is None or (isinstance(item, time_type) if kind is None else kind == dtype.kind)
 
 
 def _numbers(key: str, value: object, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
@@ -457,7 +440,7 @@ def _nested(key: str, value: object, options: ColumnOptions) -> tuple[Array, lis
     try:
         if is_inferred and first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
             flat, levels = _core.from_lists(value, -1, None, False, name=key)  # nothing else tells the dtype
-            return _from_array(key, flat, options), levels
+            return array_column(key, flat, options), levels
         if is_inferred and isinstance(first_leaf(value), np.ndarray):
             return _numbers(key, _without_empty_arrays(value), -1, options)
         try:
@@ -481,7 +464,7 @@ def _nested_times(key: str, value: object, dtype: np.dtype) -> tuple[Array, list
     leaves: list[object] = []
     try:
         levels = _core.from_lists(_places_of(value, leaves), -1, None, False, name=key)[1]
-        return _times_of(key, leaves, dtype), levels
+        return _times_of(key, leaves, dtype, levels), levels
     except (TypeError, ValueError) as error:
         if getattr(error, "argument", "") == key:
             raise
@@ -517,7 +500,12 @@ def _from_strings(key: str, value: object, options: ColumnOptions) -> tuple[Arra
 
 
 def _as_ids(key: str, array: Array, options: ColumnOptions) -> Array:
+    """The ids of an array of words; ids of a given vocabulary as they are."""
+    if key in options.vocabularies and array.dtype.kind in "iu":
+        return _check_ids(key, array, options)
     id_map = _known_words(key, options)
+    if array.size and not _holds_text(array):
+        _core.from_words(array.reshape(-1).tolist(), id_map, name=key)  # names what is no text
     return _with_words(key, encode_strings(array, id_map), id_map, options)
 
 
@@ -572,6 +560,6 @@ def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
         flat = _core.list2ragged([array[None] for array in arrays])[0]
     else:
         raise value_error(key, f"expected arrays of {dim_count} fixed dims, there is none")
-    return _from_array(key, flat, options), [
+    return array_column(key, flat, options), [
         _core.Level.from_lengths(np.array(counts, np.int64)) for counts in lengths[1:]
     ]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varlen import _core
+from varlen.io.dtypes import joint_row
 
 __all__: list[str] = []
 
@@ -29,7 +30,7 @@ def level_difference(one: _core.Joint, other: _core.Joint, depth: int) -> Differ
         count = min(len(a), len(b))  # they are as many, where the level above is the same
         place = int(np.argmax(a.lengths[:count] != b.lengths[:count]))
         numbers = int(a.lengths[place]), int(b.lengths[place])
-        return Difference(f"dim{dim}", row_of(one, dim - 1, place), *numbers)
+        return Difference(f"dim{dim}", joint_row(one, dim - 1, place), *numbers)
     return None
 
 
@@ -40,12 +41,5 @@ def value_difference(one: _core.Joint, other: _core.Joint) -> Difference | None:
         bad = (a != b) & ~((a != a) & (b != b))
         if bad.any():
             place = tuple(np.argwhere(bad)[0].tolist())
-            return Difference(name, row_of(one, dim, place[0]), a[place], b[place])
+            return Difference(name, joint_row(one, dim, place[0]), a[place], b[place])
     return None
-
-
-def row_of(joint: _core.Joint, dim: int, place: int) -> int:
-    """The row that an item of a dim is in."""
-    for level in range(dim, 0, -1):
-        place = int(joint.level(level).offsets.searchsorted(place, side="right")) - 1
-    return place

@@ -207,7 +207,7 @@ def refuse_misfits(
         place = first_misfit(values := joint.values(name), dtypes[name]) if name in dtypes else None
         if place is None:
             continue
-        row = row_of(joint, dim, place[0])
+        row = joint_row(joint, dim, place[0])
         number = row if rows is None else rows[row]
         raise value_error(
             "",
@@ -218,10 +218,19 @@ def refuse_misfits(
         )
 
 
-def row_of(joint: _core.Joint, dim: int, place: int) -> int:
+def joint_row(joint: _core.Joint, dim: int, place: int) -> int:
     """The row that a value of a key of `dim` lies in."""
-    for level in range(dim, 0, -1):
-        place = int(np.searchsorted(joint.bounds(level), place, side="right"))
+    return row_of([joint.level(d) for d in range(1, dim + 1)], place)
+
+
+def row_of(levels: Sequence[_core.Level], place: int) -> int:
+    """The row that a value below these levels lies in.
+
+    >>> row_of([_core.Level([1, 2])], 2)
+    1
+    """
+    for level in levels[::-1]:
+        place = int(np.searchsorted(level.bounds, place, side="right"))
     return place
 
 
@@ -244,10 +253,30 @@ def as_kind_of(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return array
 
 
-def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) -> np.ndarray:
+def schema_hint(one: np.dtype, other: np.dtype) -> str:
+    """Advice for a key of two dtypes; none where they are one.
+
+    >>> schema_hint(np.dtype("f8"), np.dtype("M8[D]"))
+    'give a schema, as None alone counts as a number'
+    """
+    if one == other:
+        return ""
+    has_null = "f" in (one.kind, other.kind) and {one.kind, other.kind} & set("mM")
+    return "give a schema" + (", as None alone counts as a number" if has_null else "")
+
+
+def cast_exactly(
+    name: str,
+    array: np.ndarray,
+    dtype: np.dtype,
+    is_explicit: bool = False,
+    levels: Sequence[_core.Level] = (),
+    who: str = "the schema",
+) -> np.ndarray:
     """The array in another dtype; ValueError names a value that does not fit. Floats may be rounded.
 
-    asked: a caller asked for this dtype by name, so that integers may be rounded to its floats, too.
+    is_explicit: a caller asked for this dtype by name, so that integers may be rounded to its floats, too.
+    levels: those above the values, for the row in the error. who: what says the dtype, for the error.
 
     >>> cast_exactly("code", np.array([1, 300]), np.dtype(np.uint8))
     Traceback (most recent call last):
@@ -255,11 +284,20 @@ def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, is_explicit: boo
     """
     if small_floats.name_of(array.dtype) is not None and array.dtype != dtype:
         array = small_floats.as_float32(array)
+    array = as_kind_of(array, dtype)
+    if array.size and not _is_of_kind(array.dtype, dtype):
+        fault = f"dtype {array.dtype}, but {who} says {dtype}: {array.flat[0]}"
+        raise row_error(name, fault, row_of(levels, 0), code="kind")
     place = first_misfit(array, dtype, is_explicit)
     if place is not None:
-        raise row_error(name, str(array[place]), place[0], f" does not fit {dtype}")
+        raise row_error(name, str(array[place]), row_of(levels, place[0]), f" does not fit {dtype}")
     with np.errstate(all="ignore"):
         return array.astype(dtype, copy=False)
+
+
+def _is_of_kind(own: np.dtype, dtype: np.dtype) -> bool:
+    """Whether another dtype may hold values: a number is no time, a date no duration, a complex not real."""
+    return own.kind == dtype.kind or not (own.kind in "mMc" or dtype.kind in "mM")
 
 
 def first_misfit(array: np.ndarray, dtype: np.dtype, is_explicit: bool = False) -> tuple[int, ...] | None:

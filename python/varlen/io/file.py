@@ -22,7 +22,7 @@ from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.bits import BitReader, Reader
 from varlen.io.checksums import CHECKSUM
-from varlen.io.dtypes import dtype_of, row_of
+from varlen.io.dtypes import dtype_of, joint_row
 from varlen.io.errors import FileFormatError, StaleFileError, format_error, stale_error
 from varlen.io.formats import explain
 from varlen.io.intent import Schema
@@ -743,7 +743,7 @@ def refuse_wordless(joint: _core.Joint, name: str, words: int) -> None:
     if ids.size == 0 or (int(ids.max()) < words and int(ids.min()) >= 0):
         return
     place = np.argwhere((ids < 0) | (ids >= words))[0]
-    row = row_of(joint, dict(zip(joint.names, joint.dims, strict=True))[name], int(place[0]))
+    row = joint_row(joint, dict(zip(joint.names, joint.dims, strict=True))[name], int(place[0]))
     raise error_of(
         ValueError,
         "",

@@ -14,7 +14,7 @@ from varlen import _core
 from varlen.errors import file_error, row_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
-from varlen.io.dtypes import as_kind_of, cast_exactly, dtype_of, has_stand_in, kind_of
+from varlen.io.dtypes import as_kind_of, cast_exactly, dtype_of, has_stand_in, kind_of, row_of
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock
 from varlen.io.intent import Schema
@@ -114,20 +114,20 @@ class Folder:
                 (missing + extras)[0], f"{' and '.join(faults)}; {self.path} has {[*self.fields]}"
             )
         columns = {
-            name: (dim, self._cast(name, dim, array, name in piece.vocabularies))
-            for name, (dim, array) in piece.columns.items()
+            name: (dim, self._cast(name, dim, array, piece)) for name, (dim, array) in piece.columns.items()
         }
         if len(piece.levels) != self.depth:
             raise value_error("rows", f"{len(piece.levels)} levels, but {self.depth} in {self.path}")
         return piece._replace(columns=columns)
 
-    def _cast(self, name: str, dim: int, array: Any, has_words: bool) -> Any:
+    def _cast(self, name: str, dim: int, array: Any, piece: Piece) -> Any:
         field, dtype = self.fields[name], self.fields[name].dtype
+        levels = piece.levels[: max(dim, 0)]
         if dim != field.dim or array.shape[1:] != field.trailing:
             own, other = (dim, array.shape[1:]), (field.dim, field.trailing)
             reason = f"dim {own[0]}, trailing shape {own[1]}, but {other[0]} and {other[1]} in {self.path}"
             raise value_error(name, reason)
-        is_text = array.dtype.kind in "UTO" or has_words
+        is_text = array.dtype.kind in "UTO" or name in piece.vocabularies
         if array.size and is_text != (field.vocabulary is not None):
             kinds = ("words", "numbers") if is_text else ("numbers without a vocabulary", "words")
             raise value_error(name, f"{kinds[0]}, but {self.path} holds {kinds[1]}")
@@ -137,13 +137,15 @@ class Folder:
         if array.size and kind_of(array.dtype) not in _HOLDS.get(kind_of(dtype), dtype.kind):
             nulls = np.argwhere(array != array)
             if len(nulls):
-                raise row_error(name, "a null or NaN", int(nulls[0][0]), f", but {self.path} holds {dtype}")
-            raise value_error(name, f"dtype {array.dtype}, but {dtype} in {self.path}", "cast it first")
-        cast = cast_exactly(name, array, dtype)
+                row = row_of(levels, int(nulls[0][0]))
+                raise row_error(name, "a null or NaN", row, f", but {self.path} holds {dtype}")
+            fault = f"dtype {array.dtype}, but {dtype} in {self.path}: {array.flat[0]}"
+            raise row_error(name, fault, row_of(levels, 0), advice="cast it first")
+        cast = cast_exactly(name, array, dtype, levels=levels)
         place = _find_rounded(array, cast)
         if place is not None:
             rest = f" would be rounded to {dtype}, as {self.path} holds it"
-            raise row_error(name, str(array[place]), place[0], rest, "cast it first")
+            raise row_error(name, str(array[place]), row_of(levels, place[0]), rest, "cast it first")
         return cast
 
 

@@ -83,7 +83,7 @@ def as_piece(
             raise type_error(
                 "rows", f"{name!r} is one {kind}; a dict holds many rows, so each key has a list"
             )
-    dtypes = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
+    dtypes = {name: dtype for name, dtype in schema.items() if name in rows}
     try:
         row_shapes = {name: column.trailing for name, column in (intent or {}).items() if name in rows}
         joint = build_rows(

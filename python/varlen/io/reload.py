@@ -13,6 +13,7 @@ from varlen.io.differences import level_difference, value_difference
 from varlen.io.errors import StaleFileError
 from varlen.io.file import File
 from varlen.io.layout import Identity
+from varlen.io.shard_index import INDEX
 from varlen.io.shard_set import ShardSet, open_shards
 from varlen.io.urls import is_url
 
@@ -199,6 +200,8 @@ def _compare(old: ShardSet, new: ShardSet, shard: int, rest: list[Ints] | None) 
     if old._files[shard] is None and (path in new.paths or is_url(path) or not os.path.exists(path)):
         now = _path_at(new, int(places[1][begin]))
         what = "was written anew" if now == path else f"was rows {begin} to {end - 1}, which are in {now} now"
+        if old._shards[shard].size is not None and all(one.size is None for one in new._shards):
+            what = f"is listed by no {INDEX} any more"
         text = f"{what}, and cannot be compared, as it was not read before"
         raise error_of(StaleFileError, "reload", text, "open it again", file=path)
     for first in range(begin, end, _ROWS_AT_ONCE):

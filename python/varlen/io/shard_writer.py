@@ -18,6 +18,7 @@ from varlen.io.bits import as_compress
 from varlen.io.building.drafts import Shard as Draft
 from varlen.io.building.drafts import write_shard
 from varlen.io.checksums import as_checksums
+from varlen.io.dtypes import schema_hint
 from varlen.io.file import open_file
 from varlen.io.file_counts import read_all_written
 from varlen.io.folder_lock import FolderLock, delete_drafts
@@ -328,7 +329,8 @@ class ShardWriter(atomic.AtomicWriter):
         for key, field in self._fields.items():
             conflict = field.conflict(fields[key])
             if conflict and key in self._with_values:
-                raise value_error(key, f"{conflict} in the shards before", "name its dtype in schema=")
+                hint = schema_hint(field.dtype, fields[key].dtype)
+                raise value_error(key, f"{conflict} in the shards before", hint)
             self._is_uneven |= conflict is not None
         writer.close()
         self._with_values |= {key for key, column in (writer._columns or {}).items() if column.has_values}

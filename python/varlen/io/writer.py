@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from varlen import _core
 from varlen._methods import adopt_methods
 from varlen.arguments import (
     PADDING,
@@ -19,7 +20,7 @@ from varlen.arguments import (
     new_words,
     vocabularies_of,
 )
-from varlen.errors import file_error, type_error, value_error
+from varlen.errors import file_error, row_error, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.bits import as_compress, compress_file
@@ -32,6 +33,7 @@ from varlen.io.dtypes import (
     first_misfit,
     little_endian,
     promote,
+    schema_hint,
     smallest_integer,
     tag_of,
 )
@@ -247,7 +249,7 @@ class Writer(atomic.AtomicWriter):
         columns = {}
         for name, (dim, array) in piece.columns.items():
             ids_or_values = self._as_ids(name, array, piece.vocabularies, words)
-            columns[name] = self._prepare(name, dim, ids_or_values, array.dtype)
+            columns[name] = self._prepare(name, dim, ids_or_values, piece.levels)
         self._check_keys(columns, len(piece.levels))
         if self._intent is not None:
             self._intent.check_rows(
@@ -346,6 +348,11 @@ class Writer(atomic.AtomicWriter):
         if array.dtype.kind in "mM" or not (is_text or name in vocabularies):
             self._check_bare(name, array, words)
             return array
+        if array.size and name in self._schema_dtypes and name not in self._given_words:
+            word = array.flat[0] if is_text else vocabularies[name][array.flat[0]]
+            if isinstance(word, str):
+                says = f", but the schema says {self._schema_dtypes[name]}"
+                raise row_error(name, f"the word {str(word)!r}", 0, says)
         column = (self._columns or {}).get(name)
         had_numbers = name not in words and column is not None and column.rows > 0
         if is_text:
@@ -371,7 +378,11 @@ class Writer(atomic.AtomicWriter):
 
     def _check_bare(self, name: str, array: Array, words: Mapping[str, Mapping[str, int]]) -> None:
         """Refuse numbers for a key of strings, unless they are ids of the given vocabulary."""
-        if name not in words or array.size == 0:
+        if array.size == 0:
+            return
+        if name not in self._given_words and name in self._schema.keys() - self._schema_dtypes.keys():
+            raise row_error(name, f"dtype {array.dtype}, but the schema says text: {array.flat[0]}", 0)
+        if name not in words:
             return
         if name not in self._given_words:
             raise value_error(
@@ -383,16 +394,15 @@ class Writer(atomic.AtomicWriter):
         if array.dtype.kind in "iu" and not 0 <= array.min() <= array.max() < count:
             raise value_error(name, f"ids {array.min()} to {array.max()}, for {count} strings")
 
-    def _prepare(self, name: str, dim: int, array: Array, given_dtype: np.dtype) -> _Part:
+    def _prepare(self, name: str, dim: int, array: Array, levels: Sequence[_core.Level]) -> _Part:
         target, column = self._schema_dtypes.get(name), (self._columns or {}).get(name)
         expected = target if target is not None or column is None else column.kind
         array = array if expected is None else as_kind_of(array, expected)
         bits = store(name, array, {})
         kind = (array if array.dtype.kind in "mM" else bits).dtype.newbyteorder("=")
         if target is not None and target != kind:
-            if target.kind != array.dtype.kind and {target.kind, array.dtype.kind} & set("mM"):
-                raise value_error(name, f"dtype {given_dtype}, but the schema says {target}")
-            cast = cast_exactly(name, array if target.kind in "mM" else bits, target, is_explicit=True)
+            values = array if array.dtype.kind in "mM" else bits
+            cast = cast_exactly(name, values, target, True, levels[: max(dim, 0)])
             bits, kind = store(name, cast, {}), target
         tag_of(bits.dtype, name)
         if column is not None and len(bits) == 0 and column.has_values and kind.kind in "biuf":
@@ -408,8 +418,8 @@ class Writer(atomic.AtomicWriter):
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
             if column.rows and column.kind != kind and (times or not (self._widen or name in self._ids_made)):
-                hint = "" if times else "; give a schema, or widen=True"
-                raise value_error(name, f"dtype {kind}, but {column.kind} in the pieces before{hint}")
+                hint = schema_hint(kind, column.kind) + ("" if times else ", or widen=True")
+                raise value_error(name, f"dtype {kind}, but {column.kind} in the pieces before", hint)
             if column.rows:
                 self._check_exact(name, column, bits)
         return dim, little_endian(bits), kind

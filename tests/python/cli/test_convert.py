@@ -569,7 +569,7 @@ BEYOND = [
     ("a.jsonl", '{"x": "1_0"}', "int64", "'1_0' is no int64"),
     ("a.jsonl", '{"x": "\u0663"}', "float32", "is no float32"),
     ("a.jsonl", '{"x": "7"}', "bool", "'7' is no bool"),
-    ("a.jsonl", '{"x": 5}', "datetime64[s]", "line 1: 'x': a number, but --types says datetime64[s]"),
+    ("a.jsonl", '{"x": 5}', "datetime64[s]", "line 1: 'x': dtype int64, but --types says datetime64[s]: 5"),
     ("a.jsonl", '{"x": [[1], [2]]}\n{"x": [[3, 4], [5, 300]]}', "int8", "line 2: 'x': 300 does not fit int8"),
 ]
 
@@ -590,7 +590,7 @@ def test_values_of_declared_types_are_named_by_their_own_file_and_row(here, caps
     said = refused(capsys, here, "a.parquet", "o.nrt", "--types", "w=int64")
     assert said == ["varlen: a.parquet: w: holds text, but --types says int64; cast it first"]
     said = refused(capsys, here, "a.parquet", "o.nrt", "--types", "x=datetime64[s]")
-    assert said == ["varlen: a.parquet: x: holds int64, but --types says datetime64[s]"]
+    assert said == ["varlen: a.parquet: x: dtype int64, but --types says datetime64[s]: 1 at row 0"]
     pq.write_table(pa.table({"x": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}), "c.parquet")
     rows = rows_of(convert("c.parquet", "c.nrt", "--types", "x=str"))
     assert rows == [{"x": ["1", "2"]}, {"x": ["3", "4"]}]

@@ -148,7 +148,7 @@ def test_lists_of_tensors_that_contain_themselves_end():
         ("int8", OverflowError, r"data\[0\]\[1\]: 300 does not fit int8"),
         ("uint8", OverflowError, r"data\[0\]\[1\]: 300 does not fit uint8"),
         ("bool", ValueError, r"data\[0\]\[1\]: 300 is neither 0 nor 1"),
-        ("V4", TypeError, "data: int64 values do not go into"),
+        ("V4", TypeError, r"data\[0\]\[0\]: int64 values do not go into .*, such as 1"),
         (object, TypeError, "dtype: object holds Python objects"),
         (np.dtypes.StringDType(), TypeError, "dtype: StringDType.* holds Python objects"),
         ("nope", TypeError, "expected a NumPy dtype, got 'nope'"),

@@ -197,7 +197,7 @@ def test_lists_without_rows_have_the_dtypes_of_the_schema(tmp_path):
 def test_a_schema_still_says_which_nulls_there_may_be(tmp_path):
     for schema, rows, text in [
         ({"n": "i4"}, [[None, 1]], r"n\[0\]\[0\]: expected a number, got NoneType"),
-        ({"n": "i4"}, [[DAY]], "n: datetime64.D. values do not go into int32"),
+        ({"n": "i4"}, [[DAY]], r"n\[0\]\[0\]: datetime64.D. values do not go into int32, such as 2024-02-29"),
         (varlen.io.Schema({"n": varlen.io.SchemaColumn("number", "f4", nullable=False, level=1)}),
          [[1.0], [None]], "n: null at row 1, but the schema says that there is none"),
     ]:  # fmt: skip

@@ -471,7 +471,7 @@ def test_shards_that_fail_leave_nothing(tmp_path):
     writer.close()
     writer = io.ShardWriter(tmp_path / "s", rows_per_shard=2, widen=True)
     writer.append(flat(x=np.arange(3, dtype=np.uint8)))
-    with pytest.raises(ValueError, match="x: dtype uint16 instead of uint8 in the shards before; name"):
+    with pytest.raises(ValueError, match="x: dtype uint16 instead of uint8 in the shards before; give"):
         writer.append(flat(x=np.arange(3, dtype=np.uint16)))
     assert names_in(tmp_path) == []
     (tmp_path / "s").mkdir()

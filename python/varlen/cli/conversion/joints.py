@@ -32,7 +32,7 @@ from varlen.errors import (
 )
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names, fold_levels
-from varlen.io.dtypes import cast_exactly
+from varlen.io.dtypes import cast_exactly, row_of
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan
@@ -48,21 +48,19 @@ def encode_words(
 ) -> npt.NDArray[np.int64]:
     """The ids of a column of strings; errors name its key and the row."""
 
-    def row_of(i: int) -> int:
-        for level in (*outer_levels, *column.levels)[::-1]:
-            i = int(np.searchsorted(level.bounds, i, "right"))
-        return first_row + i
+    def place_of(i: int) -> int:
+        return first_row + row_of((*outer_levels, *column.levels), i)
 
     ids = column.values
     if ids.size and ids.min() < 0:
-        row = row_of(int(np.flatnonzero(ids < 0)[0]))
+        row = place_of(int(np.flatnonzero(ids < 0)[0]))
         raise row_error(key, "null", row, " among strings, which have no NaN", "see --null-word")
     try:
         codes = words.encode(key, column.vocabulary or (), ids)
-        words.place(key, row_of)
+        words.place(key, place_of)
         return codes
     except UnknownWord as wrong:
-        raise row_error(key, wrong.reason, row_of(wrong.index), advice=wrong.advice) from None
+        raise row_error(key, wrong.reason, place_of(wrong.index), advice=wrong.advice) from None
 
 
 def join_columns(
@@ -118,9 +116,8 @@ def join_columns(
                     nest.append(level)
                     named_by.append(key)
                 elif nest[dim] != level:
-                    index = row = int(np.flatnonzero(nest[dim].lengths != level.lengths)[0])
-                    for parent in nest[len(levels) : dim][::-1]:
-                        row = int(np.searchsorted(parent.bounds, row, "right"))
+                    index = int(np.flatnonzero(nest[dim].lengths != level.lengths)[0])
+                    row = row_of(nest[len(levels) : dim], index)
                     mine, others = int(level.lengths[index]), int(nest[dim].lengths[index])
                     fault = different_lists(key, mine, named_by[dim], others)
                     raise row_error("", fault, first_row + row, advice=APART)
@@ -148,19 +145,14 @@ def _as_declared(
     key: str, column: Column, dtype: np.dtype, first_row: int, schema: Schema | None
 ) -> np.ndarray:
     """Values in the declared dtype; the error names a value that does not fit, and its row."""
-    who, own = _type_source(key, schema), column.values.dtype
-    if own.kind != dtype.kind and {own.kind, dtype.kind} & set("mM"):
-        if column.values.size == 0:
-            return column.values.astype("i8").astype(dtype)
-        raise value_error(key, f"holds {own}, but {who} says {dtype}")
+    who = _type_source(key, schema)
     try:
-        return cast_exactly(key, column.values, dtype, is_explicit=who == "--types")
+        return cast_exactly(key, column.values, dtype, who == "--types", column.levels, who)
     except ValueError as wrong:
         if is_of_row(wrong):
-            row = wrong.row
-            for level in column.levels[::-1]:
-                row = int(np.searchsorted(level.bounds, row, "right"))
-            place_row(wrong, first_row + row)
+            place_row(wrong, first_row + wrong.row)
+            if vars(wrong)["code"] == "kind":  # of the column: said once, not of each row
+                raise value_error(key, vars(wrong)["reason"]) from None
         raise
 
 

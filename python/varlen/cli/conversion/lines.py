@@ -33,7 +33,7 @@ from varlen.errors import (
     with_fields,
 )
 from varlen.io.columns import check_names, fold_levels
-from varlen.io.dtypes import cast_exactly
+from varlen.io.dtypes import cast_exactly, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -394,15 +394,8 @@ def _flat_column(
         values, levels = fold_levels("", values, levels, plan.fixed_shapes.get(name, ()))
         if not isinstance(dtype, np.dtype):
             return values, levels
-        if dtype.kind in "mM":
-            if values.size == 0:
-                return values.astype("i8").astype(dtype), levels
-            who = plan.says(name)
-            raise _record_error(_record_of(levels, 0), f"a number, but {who} says {dtype}")
-        try:
-            return cast_exactly("", values, dtype, is_explicit=name in plan.types), levels
-        except ValueError as wrong:
-            raise (place_row(wrong, _record_of(levels, wrong.row)) if is_of_row(wrong) else wrong) from None
+        is_explicit, who = name in plan.types, plan.says(name)
+        return cast_exactly("", values, dtype, is_explicit, levels, who), levels
     own: dict[str, int] = {}
     try:
         ids, levels = _core.from_words(column, own, depth, name="")
@@ -412,7 +405,7 @@ def _flat_column(
         if name in plan.words:
             plan.account.column(name).source.count_words(own)
             codes = plan.words.encode(name, list(own), ids)
-            plan.words.place(name, lambda i: _record_of(levels, i))
+            plan.words.place(name, lambda i: row_of(levels, i))
             return fold_levels("", codes, levels, plan.fixed_shapes.get(name, ()))
         values, zones = parse_texts(list(own), plan.wanted_types[name], plan.says(name))
         _check_zones(plan, name, list(own), zones)
@@ -428,7 +421,7 @@ def _flat_column(
         return fold_levels("", values[ids], levels, plan.fixed_shapes.get(name, ()))
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
-        raise with_fields(as_record(wrong, ValueError), row=_record_of(levels, k)) from None
+        raise with_fields(as_record(wrong, ValueError), row=row_of(levels, k)) from None
 
 
 def _advise(wrong: Exception, column: Sequence[object], option: str) -> Exception:
@@ -449,13 +442,6 @@ def _count_leading(plan: ConversionPlan, name: str, texts: list[str], ids: npt.N
     if hits:
         first = f"{plan.reading}: {texts[hits[0]]!r}"
         plan.account.change(name, NOT_GIVEN_BACK, int(np.isin(ids, hits).sum()), 0, [first])
-
-
-def _record_of(levels: list[Level], i: int) -> int:
-    """The record that holds a value."""
-    for level in levels[::-1]:
-        i = int(np.searchsorted(level.bounds, i, "right"))
-    return i
 
 
 def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.NDArray[np.int8]) -> None:
@@ -498,12 +484,9 @@ def _join(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -
                 owner.append(name)
             elif nest[d] != level:
                 row = int(np.flatnonzero(nest[d].lengths != level.lengths)[0])
-                record = row
-                for parent in nest[:d][::-1]:
-                    record = int(np.searchsorted(parent.bounds, record, "right"))
                 mine, others = int(level.lengths[row]), int(nest[d].lengths[row])
                 fault = f"{different_lists(name, mine, owner[d], others)} at depth {d + 1}"
-                bad[record] = value_error("", fault, APART)
+                bad[row_of(nest[:d], row)] = value_error("", fault, APART)
                 return None
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

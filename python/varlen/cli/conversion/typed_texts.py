@@ -6,27 +6,22 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from varlen.cli.conversion.words import unknown_word
 from varlen.errors import value_error
-from varlen.io.dtypes import cast_exactly
+from varlen.io.time_texts import WHOLE, time_of
 
 __all__ = ["LEADING", "NOT_GIVEN_BACK", "NUMBER", "WHOLE", "comes_back", "number_of", "parse_texts"]
 
 #: Numbers as they are written, without what Python alone reads as one.
-WHOLE = re.compile(r"\s*[-+]?\d+\s*", re.ASCII)
 NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
 #: Zeros or a plus before a number, which the number does not give back.
 LEADING = r"^[ \t]*(?:\+|-?0[0-9])"
 NOT_GIVEN_BACK = "texts that begin with a zero or a plus, which their numbers do not give back"
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
-_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?)(Z|[-+]\d\d(?::?\d\d)?)?|NaT", re.ASCII
-)
 
 
 def parse_texts(
@@ -40,8 +35,8 @@ def parse_texts(
     values = np.zeros(len(texts), dtype)
     for i, text in enumerate(texts):
         try:
-            if dtype.kind == "M":
-                values[i], zones[i] = _time(text, dtype)
+            if dtype.kind in "mM":
+                values[i], zones[i] = time_of(text, dtype)
             elif dtype.kind == "b":
                 values[i] = _TRUTH[text.strip().lower()]
             elif dtype.kind == "f":
@@ -56,20 +51,6 @@ def parse_texts(
         except (ValueError, OverflowError, KeyError):
             raise unknown_word(f"{text!r} is no {dtype}, as {who} says", i) from None
     return values, zones
-
-
-def _time(text: str, dtype: np.dtype) -> tuple[Any, int]:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        raise ValueError
-    if match[1] is None:
-        return np.datetime64("NaT"), -1
-    time, zone = np.array([match[1]], "M8"), match[2]
-    if zone not in (None, "Z"):
-        digits = re.sub(r"\D", "", zone).ljust(4, "0")
-        minutes = 60 * int(digits[:2]) + int(digits[2:])
-        time = time - np.timedelta64(minutes if zone[0] == "+" else -minutes, "m")
-    return cast_exactly("", time, dtype)[0], int(zone is not None)
 
 
 def number_of(text: str) -> float:

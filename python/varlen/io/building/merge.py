@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from varlen.errors import name_place, value_error
+from varlen.io.dtypes import schema_hint
 from varlen.io.file import File
 from varlen.io.schema import Field, id_dtype
 
@@ -62,7 +63,7 @@ def join_fields(first: Field | None, entry: Field, had_values: bool, has_values:
         first, bare = replace(first, dim=dim), replace(bare, dim=dim)
     conflict = first.conflict(bare, words=False, widen=True)
     if conflict:
-        raise value_error("", f"it has {conflict}")
+        raise value_error("", f"it has {conflict}", schema_hint(first.dtype, bare.dtype))
     union = first.join(bare)
     if union.dtype.kind == "f" and not {first.dtype.kind, bare.dtype.kind} & {"f", "V"}:
         raise value_error("", f"no dtype holds both {first.dtype} and {bare.dtype}", "name one in schema")
