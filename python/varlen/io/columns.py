@@ -298,6 +298,14 @@ def _holds_times(leaf: object) -> bool:
     return isinstance(leaf, (np.datetime64, np.timedelta64))
 
 
+def cast_array(key: str, array: Array, options: ColumnOptions) -> Array:
+    """Flat rows in the dtype of the schema, if it names one; strings as ids."""
+    dtype = options.schema.get(key)
+    if _holds_text(array) or dtype is str:
+        return array_column(key, array, options)
+    return _with_unit(key, array if dtype is None else _core.cast(array, dtype))
+
+
 def array_column(key: str, array: Array, options: ColumnOptions, levels: Sequence[_core.Level] = ()) -> Array:
     """Rows of an array, with any fixed dims, in the dtype of the key."""
     dtype = options.schema.get(key)

@@ -200,7 +200,9 @@ def _compare(old: ShardSet, new: ShardSet, shard: int, rest: list[Ints] | None) 
     if old._files[shard] is None and (path in new.paths or is_url(path) or not os.path.exists(path)):
         now = _path_at(new, int(places[1][begin]))
         what = "was written anew" if now == path else f"was rows {begin} to {end - 1}, which are in {now} now"
-        if old._shards[shard].size is not None and all(one.size is None for one in new._shards):
+        home = new.paths.index(now)
+        state = new.counts[home], new.file(home).identity[0]
+        if now == path and new._shards[home].size is None and old._shards[shard][1:3] == state:
             what = f"is listed by no {INDEX} any more"
         text = f"{what}, and cannot be compared, as it was not read before"
         raise error_of(StaleFileError, "reload", text, "open it again", file=path)

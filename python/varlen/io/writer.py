@@ -96,8 +96,8 @@ class Writer(atomic.AtomicWriter):
     path
         The file to write or replace.
     schema
-        Dtypes by key: pieces are cast to them, and a value that does not fit is an error. Other keys keep the
-        dtype of their first piece. A `Schema` must name all keys; another key, kind or nesting is an error,
+        Dtypes by key: pieces are cast to them, and a value that does not fit is an error. A number is no time,
+        and a word no number. Other keys keep the dtype of their first piece. A `Schema` must name all keys; another key, kind or nesting is an error,
         and so is a null that it forbids. The file stores the schema.
     widen
         True: if the pieces of a key differ in dtype, the key gets a dtype that holds them all, instead of an
@@ -163,6 +163,7 @@ class Writer(atomic.AtomicWriter):
         self._schema = dtypes_of(schema)
         self._intent = schema if isinstance(schema, Schema) else None
         self._schema_dtypes = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
+        self._text_keys = self._schema.keys() - self._schema_dtypes.keys()
         self._widen = widen
         self._narrow = narrow
         self._row_ids = check_row_ids(row_ids)
@@ -380,7 +381,7 @@ class Writer(atomic.AtomicWriter):
         """Refuse numbers for a key of strings, unless they are ids of the given vocabulary."""
         if array.size == 0:
             return
-        if name not in self._given_words and name in self._schema.keys() - self._schema_dtypes.keys():
+        if name not in self._given_words and name in self._text_keys:
             raise row_error(name, f"dtype {array.dtype}, but the schema says text: {array.flat[0]}", 0)
         if name not in words:
             return

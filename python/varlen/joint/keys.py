@@ -253,7 +253,7 @@ class KeyMethods(IndexMethods):
         )
         try:
             if isinstance(values, np.ndarray):
-                flat, dim = columns.array_column(name, refuse_mask(values, name), options), dim or 0
+                flat, dim = columns.cast_array(name, refuse_mask(values, name), options), dim or 0
             else:
                 flat, levels = columns.build_column(name, values, options)
         except (TypeError, ValueError, OverflowError) as error:

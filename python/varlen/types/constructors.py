@@ -82,7 +82,8 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            None or another object is among the numbers or strings.
+            None or another object is among the numbers or strings, or the dtype is of times and the values are
+            numbers, or the other way round.
         ValueError
             The lists nest to different depths, the dtype cannot hold a value, or a string ends in NUL, which
             text of a fixed width cannot keep.

@@ -87,6 +87,15 @@ def test_deep_levels_and_nan_are_compared(tmp_path):
         ds.reload()
 
 
+def test_a_shard_without_its_index_is_not_said_to_be_new(tmp_path):
+    ds = vl.open(begin(tmp_path / "a", {"x": FIRST["x"]}))
+    (tmp_path / "a" / "index.json").unlink()
+    with pytest.raises(
+        io.StaleFileError, match=r"part-0000\d\.nrt: reload: is listed by no index\.json any more"
+    ):
+        ds.reload()
+
+
 def test_a_shard_that_changed_before_it_was_read(tmp_path):
     ds = vl.open(begin(tmp_path / "a", {"x": FIRST["x"]}))
     (tmp_path / "a" / "index.json").unlink()

@@ -205,3 +205,36 @@ def test_lines_are_refused_as_lists_are(tmp_path, capsys, value):
         f"a.jsonl, line 2: 'x': dtype {np.array(value).dtype}, but the schema says datetime64[s]: {value}"
         in said
     )
+
+
+def append_apart(writer, *pieces):
+    with writer:
+        for piece in pieces:
+            writer.append({"x": piece})
+
+
+@pytest.mark.parametrize("rows", [[None], [[None]]], ids=str)
+def test_dates_after_none_alone_ask_for_a_schema(tmp_path, rows):
+    dates = [[DAY]] if isinstance(rows[0], list) else [DAY]
+    data = vl.Dataset(vl.JointNestedRaggedTensorDict({"i": [[0], [1]]}))
+    for number, door in enumerate((
+        lambda path: append_apart(io.Writer(path), rows, dates),
+        lambda path: append_apart(io.ShardWriter(path, 1), rows, dates),
+        lambda path: io.build([{"x": rows}, {"x": dates}], None, path),
+        lambda path: data.map(lambda row: {"x": [rows, dates][int(row["i"][0])]}, path, batch_size=1),
+    )):  # fmt: skip
+        with pytest.raises(ValueError, match=r"x.*give a schema, as None alone counts as a number"):
+            door(tmp_path / str(number))
+    append_apart(io.Writer(tmp_path / "a.nrt", schema={"x": "M8[D]"}), rows, dates)
+    np.testing.assert_array_equal(column_of(tmp_path / "a.nrt"), np.array(["NaT", DAY], "M8[D]"))
+
+
+def test_levels_and_dims_out_of_range_are_counted():
+    joint = vl.JointNestedRaggedTensorDict({"x": [[1], [2, 3]]})._view()
+    for call, text in [
+        (lambda: joint.level(7), "level 7 is out of range for 1 levels"),
+        (lambda: joint.bounds(2), "level 2 is out of range for 1 levels"),
+        (lambda: joint.rows(5), "dim 5 is out of range for 2 dims"),
+    ]:
+        with pytest.raises(IndexError, match=text):
+            call()
