@@ -96,9 +96,10 @@ class Writer(atomic.AtomicWriter):
     path
         The file to write or replace.
     schema
-        Dtypes by key: pieces are cast to them, and a value that does not fit is an error. A number is no time,
-        and a word no number. Other keys keep the dtype of their first piece. A `Schema` must name all keys; another key, kind or nesting is an error,
-        and so is a null that it forbids. The file stores the schema.
+        Dtypes by key: pieces are cast to them, and a value that does not fit is an error. A number is no
+        time, and a word no number. Other keys keep the dtype of their first piece. A `Schema` must name all
+        keys; another key, kind or nesting is an error, and so is a null that it forbids. The file stores the
+        schema.
     widen
         True: if the pieces of a key differ in dtype, the key gets a dtype that holds them all, instead of an
         error.

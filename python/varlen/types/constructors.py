@@ -82,8 +82,8 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            None or another object is among the numbers or strings, or the dtype is of times and the values are
-            numbers, or the other way round.
+            None or another object is among the numbers or strings, or numbers are given for a dtype of
+            times, or times for one of numbers.
         ValueError
             The lists nest to different depths, the dtype cannot hold a value, or a string ends in NUL, which
             text of a fixed width cannot keep.
