@@ -64,7 +64,7 @@ def test_appends_are_lists_that_are_added(pieces, size):
 REFUSALS = [
     ({"x": [[1]]}, r"w: keys \['w'\] are missing; .* has \['x', 'w'\]"),
     ({**MORE, "y": [1, 2]}, r"y: keys \['y'\] are new; .* has \['x', 'w'\]"),
-    ({"x": [[1, None], []], "w": ["a", "b"]}, "x: a null or NaN at row 1, but .* holds int64"),
+    ({"x": [[1, None], []], "w": ["a", "b"]}, "x: a null or NaN at row 0, but .* holds int64"),
     ({"x": [1, 2], "w": ["a", "b"]}, "x: dim 0"),
     ({"x": [[0.5], []], "w": ["a", "b"]}, "x: dtype float64, but int64"),
     ({"x": [["u"], []], "w": ["a", "b"]}, "x: words, but .* holds numbers"),
