@@ -128,7 +128,7 @@ class Rows:
     @property
     def paths(self) -> list[str]:
         """The files, in the order of their rows; an empty string for rows in memory."""
-        return self._source.paths
+        return list(self._source.paths)
 
     @property
     def lengths(self) -> Ints:

@@ -157,7 +157,7 @@ def _check_keys(old: ShardSet, new: ShardSet) -> None:
 
 def is_same(old: ShardSet, new: ShardSet, shard: int) -> bool:
     """Whether a shard is the file that it was, at the same rows."""
-    if shard >= len(new.paths) or old.offsets[shard + 1] != new.offsets[shard + 1]:
+    if shard >= len(new.counts) or old.offsets[shard + 1] != new.offsets[shard + 1]:
         return False
     return _is_same_file(old, new, shard, shard)
 

@@ -340,7 +340,7 @@ class ShardSet:
         agreement = self._find_agreement()
         return None if agreement is None else agreement.row_ids
 
-    @property
+    @functools.cached_property
     def paths(self) -> list[str]:
         """The files, in the order of their rows."""
         return [shard.path for shard in self._shards]

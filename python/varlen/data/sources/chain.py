@@ -93,7 +93,7 @@ class JoinedSource:
             self._cache = now, columns
         return columns
 
-    @property
+    @functools.cached_property
     def paths(self) -> list[str]:
         """The files, in the order of their rows; an empty string for rows in memory."""
         return [path for source in self._sources for path in source.paths]
