@@ -99,7 +99,7 @@ and --engine, too.
 
 A run with --workers or --engine that was stopped goes on where it was, and so does one that
 converts a folder of MEDS or of .nrt files: files that are done and did not change are not read
-again. They wait in OUT, or in the folder .OUT.parts beside it.
+again. They wait in OUT, or in the folder .OUT.parts beside it; there are types and words, too.
 
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value; tokenization/schemas/SHARD.parquet with static codes
@@ -582,29 +582,33 @@ def _run_parallel(arguments: argparse.Namespace, plan: ConversionPlan, static: S
     from varlen.io.work_folder import replace_folder, work_folder
 
     target = str(arguments.target.resolve())
-    with engine_of(arguments.engine, [], arguments.workers or 1) as run:
-        if plan.schema is None or arguments.narrow:
-            rows = learn_files(run, plan, static, narrow=arguments.narrow)
-            if arguments.infer_schema is not None:
+    is_inferring = arguments.infer_schema is not None
+    is_learning = plan.schema is None or arguments.narrow
+    is_beside = arguments.rows_per_shard is not None or arguments.force
+    with engine_of(arguments.engine, [], arguments.workers or 1) as run, contextlib.ExitStack() as stack:
+        has_work = not is_inferring and (is_beside or is_learning)
+        work = stack.enter_context(work_folder(target)) if has_work else None
+        if is_learning:
+            rows = learn_files(run, arguments, plan, static, work)
+            if is_inferring:
                 return _write_schema(arguments, plan, rows)
-        if arguments.rows_per_shard is None and not arguments.force:
+        if work is None or not is_beside:
             try:
                 convert_files(run, arguments, plan, static, target)
             except FileExistsError as error:
                 advice = "--force replaces it"
                 raise FileExistsError(f"{arguments.target}: holds other files; {advice}") from error
         else:
-            with work_folder(target) as work:
-                is_cut = arguments.rows_per_shard is not None
-                parts = os.path.join(work.path, "parts") if is_cut else work.result
-                try:
-                    convert_files(run, arguments, plan, static, parts)
-                except FileExistsError:  # of inputs that changed since
-                    shutil.rmtree(parts)
-                    convert_files(run, arguments, plan, static, parts)
-                if is_cut:
-                    _cut(arguments, plan, io.open_shards(parts), work.result)
-                replace_folder(work.result, target)
+            is_cut = arguments.rows_per_shard is not None
+            parts = os.path.join(work.path, "parts") if is_cut else work.result
+            try:
+                convert_files(run, arguments, plan, static, parts)
+            except FileExistsError:  # of inputs that changed since
+                shutil.rmtree(parts)
+                convert_files(run, arguments, plan, static, parts)
+            if is_cut:
+                _cut(arguments, plan, io.open_shards(parts), work.result)
+            replace_folder(work.result, target)
     shards = io.open_shards(target)
     account = shards.account
     if arguments.json:

@@ -8,7 +8,9 @@ import pytest
 import varlen as vl
 from deep import mostly_deep
 from test_cli import run, write_lines
+from varlen.cli.conversion import files
 from varlen.io import rewrite, work_folder
+from varlen.io.building import engines
 
 
 class Killed(BaseException):
@@ -188,6 +190,80 @@ def test_shards_of_meds_are_made_anew_if_codes_changed(meds, tmp_path, capsys, k
     assert run(capsys, *command) == (0, "", "")
     assert calls == [0, 1, 2]
     assert vl.open(tmp_path / "out" / "data" / "train").fields["code"].vocabulary[-1] == "D"
+
+
+@pytest.fixture
+def near(monkeypatch):
+    """An engine of the same process."""
+    monkeypatch.setattr(engines, "engine_of", lambda *_: contextlib.nullcontext(engines._loop))
+
+
+def write_events(folder, kind, events):
+    paths = []
+    for i, rows in enumerate(events):
+        paths.append(folder / f"{i}.{kind}")
+        if kind == "jsonl":
+            write_lines(paths[-1], rows)
+        else:
+            pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+            pq.write_table(pa.Table.from_pylist(rows), paths[-1])
+    return paths
+
+
+#: Records whose types are known after the last file alone.
+EVENTS = [
+    [
+        {"id": f"{i}{k}", "n": [k - 300 * (i == 2)] * k, "t": [0.5 * k] * k, "w": [f"w{i}"] * k}
+        for k in range(1, 4)
+    ]
+    for i in range(3)
+]
+
+
+@pytest.mark.parametrize("cut", [["--force"], ["--rows-per-shard", "2", "--narrow"], []])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("changed", [None, 0, 2])
+def test_what_parts_tell_is_learned_once(tmp_path, capsys, near, kill, monkeypatch, cut, kind, changed):
+    pytest.importorskip("pyarrow" if kind == "parquet" else "json")
+    paths = write_events(tmp_path, kind, EVENTS)
+    command = ["convert", *paths, tmp_path / "out", "--workers", "2", "--quiet", "--row-ids", "id", *cut]
+    calls, task = [], files.learn_note
+
+    def count(job, partition):
+        note = task(job, partition)
+        calls.append(job.number)
+        return note
+
+    monkeypatch.setattr(files, "learn_note", count)
+    now = [*EVENTS]
+    if changed is not None:
+        now[changed] = [{"id": "new", "n": [70000], "t": [], "w": ["other"]}]
+        now[changed][0]["t"] = [0.25]
+    (tmp_path / "now").mkdir()
+    for stop in range(60):
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        shutil.rmtree(tmp_path / ".out.parts", ignore_errors=True)
+        write_events(tmp_path, kind, EVENTS)
+        calls.clear()
+        if not kill(stop, lambda: run(capsys, *command)):
+            break
+        if (tmp_path / "out" / "index.json").exists():
+            continue
+        had = set(calls)
+        if changed is not None:
+            shutil.copy(write_events(tmp_path / "now", kind, now)[changed], paths[changed])
+            if not cut:  # parts of the files as they were lie there
+                shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        assert run(capsys, *command) == (0, "", ""), stop
+        lost = 1 if len(had) and calls.count(max(had)) == 2 else 0  # the note of the last part may be lost
+        again = {0, 1, 2} if changed is not None and kind == "parquet" else {changed} - {None}
+        assert len(calls) <= 3 + len(again & had) + lost, (stop, calls)
+        ds = vl.open(tmp_path / "out")
+        assert [row["n"].tolist() for row in ds] == [row["n"] for rows in now for row in rows]
+        words = ds.fields["w"].vocabulary
+        assert [[words[i] for i in row["w"]] for row in ds] == [row["w"] for rows in now for row in rows]
+        assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"now", "out"}
+    assert stop > 5
 
 
 @pytest.mark.parametrize("part", mostly_deep(range(8), 5))

@@ -139,10 +139,12 @@ def near(monkeypatch):
 
         yield run_near
 
-    monkeypatch.setattr(engines, "engine_of", engine_of)
     names = ["varlen.cli.conversion.meds_folder", "varlen.io.rewrite"]
-    for name in names if importlib.util.find_spec("pyarrow") else names[1:]:
-        monkeypatch.setattr(importlib.import_module(name), "engine_of", engine_of)
+    users = [
+        importlib.import_module(n) for n in (names if importlib.util.find_spec("pyarrow") else names[1:])
+    ]
+    for module in (engines, *users):
+        monkeypatch.setattr(module, "engine_of", engine_of)
 
 
 #: Events of subjects a to e, file by file; b and c go on in the next file.

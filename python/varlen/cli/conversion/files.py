@@ -1,8 +1,9 @@
 """Conversions of many files on an engine: a shard for each file, and one vocabulary and account for all.
 
 Files that share a group are read together, by one task; the group column of each tells before. Types and
-words that no schema declares are learned of each part first. One process learns them of all files where parts
-differ, or a part has an error, which is then that of a conversion without an engine.
+words that no schema declares are learned of each part first, and kept until the folder is there. One
+process learns them of all files where parts differ, or a part has an error, which is then that of a
+conversion without an engine.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ import numpy as np
 from varlen import _core
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.intent import NULL, schema_of
-from varlen.cli.conversion.learning import PartLessons, learn_dtypes, learn_part, merge_lessons
+from varlen.cli.conversion.learning import (
+    PartLessons,
+    learn_dtypes,
+    learn_part,
+    lessons_of,
+    merge_lessons,
+    note_of,
+)
 from varlen.cli.conversion.plan import ConversionPlan, StaticSource
 from varlen.cli.conversion.plan import cast as cast_columns
 from varlen.cli.conversion.words import Vocabularies
@@ -31,6 +39,7 @@ from varlen.io.building.engines import LostWorkerError, results_of, run_tasks
 from varlen.io.building.plan import build_folder
 from varlen.io.dtypes import dtype_named
 from varlen.io.file import File
+from varlen.io.work_folder import Part, WorkFolder
 
 __all__: list[str] = []
 
@@ -201,8 +210,22 @@ def learn_lessons(task: LearnTask, partition: Partition) -> PartLessons:
         return learn_part(plan)
 
 
-def learn_files(run: Any, plan: ConversionPlan, static: StaticSource, *, narrow: bool) -> int:
-    """Learns the types and words of all files, part by part on an engine, and returns the number of rows."""
+def learn_note(task: LearnTask, partition: Partition) -> dict[str, Any]:
+    """What the part tells, as JSON has it."""
+    return note_of(learn_lessons(task, partition))
+
+
+def learn_files(
+    run: Any,
+    arguments: argparse.Namespace,
+    plan: ConversionPlan,
+    static: StaticSource,
+    work: WorkFolder | None,
+) -> int:
+    """Learns the types and words of all files, part by part on an engine, and returns the number of rows.
+
+    The work folder keeps what parts tell, so that a run which goes on reads none of them again for that.
+    """
 
     def map_files(function: Callable[[Input], Any], inputs: Sequence[Input]) -> Iterable[Any]:
         tasks = [(FileCall(i, function), one) for i, one in enumerate(inputs)]
@@ -211,11 +234,17 @@ def learn_files(run: Any, plan: ConversionPlan, static: StaticSource, *, narrow:
 
     plan.file_map = map_files
     static.open(plan)
-    rows = _learn_parts(run, plan, static, narrow)
-    return learn_dtypes(plan, narrow=narrow) if rows is None else rows
+    rows = _learn_parts(run, arguments, plan, static, work)
+    return learn_dtypes(plan, narrow=arguments.narrow) if rows is None else rows
 
 
-def _learn_parts(run: Any, plan: ConversionPlan, static: StaticSource, narrow: bool) -> int | None:
+def _learn_parts(
+    run: Any,
+    arguments: argparse.Namespace,
+    plan: ConversionPlan,
+    static: StaticSource,
+    work: WorkFolder | None,
+) -> int | None:
     """Learns what the parts tell; None if they do not tell all."""
     if not plan.lines:
         _ = plan.tables  # the columns and types of all files, for each part
@@ -227,14 +256,28 @@ def _learn_parts(run: Any, plan: ConversionPlan, static: StaticSource, narrow: b
     if len(parts) == 1:
         return None
     bar = {"desc": "reading", "unit": " parts", "leave": False, "disable": plan.quiet or None}
-    lessons = _try_all(run, learn_lessons, [(LearnTask(i, step), part) for i, part in enumerate(parts)], bar)
-    return None if lessons is None else merge_lessons(plan, lessons, narrow=narrow)
+    tasks = [(LearnTask(i, step), part) for i, part in enumerate(parts)]
+    if work is None or static.inputs:
+        lessons = _try_all(run, learn_lessons, tasks, bar)
+    else:
+        how = (
+            _identity(arguments, plan, static, []),
+            [] if plan.lines else files,
+        )  # all give columns their types
+        jobs = [Part((how, own), (), str(own[0].source.path), task, own) for task, own in tasks]
+        notes = _try(lambda: work.run(run, learn_note, jobs, bar))
+        lessons = None if notes is None else [lessons_of(plan, note) for note in notes]
+    return None if lessons is None else merge_lessons(plan, lessons, narrow=arguments.narrow)
 
 
 def _try_all(run: Any, task: Any, tasks: Sequence[tuple[Any, Any]], bar: Any = None) -> list[Any] | None:
     """The results of tasks, or None if one of them fails: one process then raises what it finds first."""
+    return _try(lambda: results_of(run, task, tasks, bar))
+
+
+def _try(call: Callable[[], list[Any]]) -> list[Any] | None:
     try:
-        return results_of(run, task, tasks, bar)
+        return call()
     except LostWorkerError:
         raise
     except Exception:

@@ -6,7 +6,7 @@ of them have the same keys, depths and kinds; `merge_lessons` says where they do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,6 +113,38 @@ class PartLessons(NamedTuple):
     ranges: dict[str, list[PieceRange]]
     null_lists: set[str]
     static_uses: list[StaticUse]
+
+
+#: What a plan learns beside its words, and what JSON makes of it.
+_LISTS = {"with_nulls": set, "keys": list}
+_PLAIN = ("levels", "depths", "fields", "booleans", "has_long", "has_bools")
+
+
+def note_of(lessons: PartLessons) -> dict[str, Any]:
+    """The lessons of a part without static tables, as JSON has them."""
+    plan = lessons.plan
+    state = {name: [*getattr(plan, name)] for name in _LISTS} | {n: getattr(plan, n) for n in _PLAIN}
+    state |= {"trailing": plan.trailing, "words": plan.words.state}
+    state["zones"] = {name: [*own.items()] for name, own in plan.time_zones.items()}
+    ranges = {name: [[p.dtype.str, *p[1:]] for p in pieces] for name, pieces in lessons.ranges.items()}
+    return {"rows": lessons.rows, "ranges": ranges, "null_lists": [*lessons.null_lists], "state": state}
+
+
+def lessons_of(plan: ConversionPlan, note: Mapping[str, Any]) -> PartLessons:
+    """The lessons in a note, of a part of the plan."""
+    own, state = plan.part(plan.inputs), note["state"]
+    for name in _PLAIN:
+        setattr(own, name, state[name])
+    for name, kind in _LISTS.items():
+        setattr(own, name, kind(state[name]))
+    own.trailing = {name: tuple(shape) for name, shape in state["trailing"].items()}
+    own.time_zones = {name: dict(zones) for name, zones in state["zones"].items()}
+    own.words = plan.words.with_state(state["words"])
+    ranges = {
+        name: [PieceRange(np.dtype(dtype), *span) for dtype, *span in pieces]
+        for name, pieces in note["ranges"].items()
+    }
+    return PartLessons(own, note["rows"], ranges, {*note["null_lists"]}, [])
 
 
 def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> int:

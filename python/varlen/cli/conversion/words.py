@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -142,6 +143,27 @@ class Vocabularies:
         for key, unknown in other._unknown_words.items():
             self._unknown_words.setdefault(key, set()).update(unknown)
             self._unknown_values[key] = self._unknown_values.get(key, 0) + other._unknown_values[key]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What was learned, as JSON has it."""
+        unknown = {key: [*words] for key, words in self._unknown_words.items()}
+        words = {key: [*own] for key, own in self._words.items()}
+        return {
+            "words": words,
+            "unknown": unknown,
+            "values": self._unknown_values,
+            "at": self._unknown_places,
+        }
+
+    def with_state(self, state: Mapping[str, Any]) -> Vocabularies:
+        """A copy that has learned this instead."""
+        out = copy.copy(self)
+        out._words = {key: {word: i for i, word in enumerate(own)} for key, own in state["words"].items()}
+        out._unknown_words = {key: {*words} for key, words in state["unknown"].items()}
+        out._unknown_values, out._unknown_places = {**state["values"]}, {**state["at"]}
+        out._unknown_at, out._unknown_rows = {}, {}
+        return out
 
     def place(self, key: str, row_of: Callable[[int], int]) -> None:
         """Sets the rows of the values of the key that were encoded last."""
