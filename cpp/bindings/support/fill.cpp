@@ -87,6 +87,9 @@ std::string name_of(const py::dtype& dtype) {
 py::array times_of(const py::array& source, py::handle value, const py::dtype& dtype, const char* argument) {
   const char kind = source.dtype().kind();
   const bool is_date = dtype.kind() == 'M';
+  // NumPy makes spans of bools, and of numbers that wrap.
+  const bool is_wide = kind == 'u' && numpy().attr("greater")(source, INT64_MAX).attr("any")().cast<bool>();
+  if (kind == 'b' || is_wide) refuse(argument, value, dtype);
   if (kind != 'O' && !is_text(kind)) return source;
   const py::object items = source.attr("ravel")().attr("tolist")();
   for (const py::handle item : items) {

@@ -227,3 +227,11 @@ def test_a_fill_for_all_keys_is_asked_to_fit_padded_keys_alone():
     with pytest.raises(ValueError, match="fill of 'n': -1 does not fit uint8"):
         inner.batch([0, 1], fill=-1)
     assert inner.batch([0, 1], fill=-1, layout="ragged")["n"].tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("fill", [True, np.True_, 1.0, 2**63, np.uint64(2**63)], ids=repr)
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]"])
+def test_what_numpy_takes_for_a_time_fills_none(fill, dtype):
+    times = vl.Ragged(np.arange(3).astype(dtype), [2, 1])
+    with pytest.raises(ValueError, match=r"fill: .* does not fit (datetime|timedelta)64\[s\]"):
+        times.to_dense(fill=fill)
