@@ -227,14 +227,14 @@ def test_what_parts_tell_is_learned_once(tmp_path, capsys, near, kill, monkeypat
     pytest.importorskip("pyarrow" if kind == "parquet" else "json")
     paths = write_events(tmp_path, kind, EVENTS)
     command = ["convert", *paths, tmp_path / "out", "--workers", "2", "--quiet", "--row-ids", "id", *cut]
-    calls, task = [], files.learn_note
+    calls, task = [], files.learn_lessons
 
     def count(job, partition):
-        note = task(job, partition)
+        lessons = task(job, partition)
         calls.append(job.number)
-        return note
+        return lessons
 
-    monkeypatch.setattr(files, "learn_note", count)
+    monkeypatch.setattr(files, "learn_lessons", count)
     now = [*EVENTS]
     if changed is not None:
         now[changed] = [{"id": "new", "n": [70000], "t": [], "w": ["other"]}]
