@@ -7,6 +7,7 @@ the files that it became, and what its task returned. If the process ends, the n
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -25,19 +26,30 @@ _RESULT = "new"
 
 
 def replace_folder(new: str, target: str) -> None:
-    """Names a complete folder, in place of the one there is."""
+    """Names a complete folder, in place of the one there is: at once, where the system can."""
     target = os.path.realpath(target)
-    old = _sibling(target, "old")
-    if os.path.exists(target):
-        shutil.rmtree(old, ignore_errors=True)
-        os.rename(target, old)
-    try:
+    if not os.path.exists(target):
         os.rename(new, target)
-    except BaseException:
-        if os.path.exists(old):
+        return
+    draft, old = leftovers = [_sibling(target, suffix) for suffix in ("next", "old")]
+    for folder in leftovers:
+        shutil.rmtree(folder, ignore_errors=True)
+    os.rename(new, draft)
+    if not _exchange(draft, target):
+        os.rename(target, old)
+        try:
+            os.rename(draft, target)
+        except BaseException:
             os.rename(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+            raise
+    for folder in leftovers:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _exchange(a: str, b: str) -> bool:
+    """Whether two names have changed places, which Linux does at once."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    return rename is not None and rename(-100, os.fsencode(a), -100, os.fsencode(b), 2) == 0
 
 
 @contextlib.contextmanager

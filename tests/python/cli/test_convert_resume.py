@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import threading
 
 import pytest
 import varlen as vl
@@ -284,3 +285,61 @@ def test_conversions_of_files_go_on(tmp_path, capsys, kill, cut, part):
             assert run(capsys, *command) == (0, "", ""), stop
         assert files_of(tmp_path / "out") == expected, stop
     assert stop > 9
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_folder_takes_the_place_of_another(can_exchange, tmp_path, monkeypatch):
+    if not can_exchange:
+        monkeypatch.setattr(work_folder, "_exchange", lambda a, b: False)
+    target = tmp_path / "out"
+    for turn in range(3):
+        new = tmp_path / "new"
+        new.mkdir()
+        (new / "turn").write_text(str(turn))
+        work_folder.replace_folder(str(new), str(target))
+        assert (target / "turn").read_text() == str(turn)
+        assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_folder_is_never_missing_where_names_change_places_at_once(tmp_path):
+    target, stop, missing = tmp_path / "out", threading.Event(), []
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    if not work_folder._exchange(str(tmp_path / "a"), str(tmp_path / "b")):
+        pytest.skip("this system renames one name at a time")
+    target.mkdir()
+
+    def look():
+        while not stop.is_set():
+            if not target.exists():
+                missing.append(len(missing))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        for _ in range(200):
+            new = tmp_path / "new"
+            new.mkdir()
+            work_folder.replace_folder(str(new), str(target))
+    finally:
+        stop.set()
+        watcher.join()
+    assert not missing
+
+
+def test_the_old_folder_stays_where_the_new_one_gets_no_name(tmp_path, monkeypatch):
+    target, new, rename = tmp_path / "out", tmp_path / "new", os.rename
+    for folder, text in ((target, "old"), (new, "new")):
+        folder.mkdir()
+        (folder / "text").write_text(text)
+
+    def fail(source, name):
+        if str(source).endswith(".next"):
+            raise OSError("no")
+        rename(source, name)
+
+    monkeypatch.setattr(work_folder, "_exchange", lambda a, b: False)
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(OSError, match="no"):
+        work_folder.replace_folder(str(new), str(target))
+    assert (target / "text").read_text() == "old"
