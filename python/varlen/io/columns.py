@@ -24,7 +24,7 @@ from varlen.errors import (
 from varlen.io.dtypes import cast_exactly, kind_of, row_of
 from varlen.io.row_ids import row_ids_error
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
-from varlen.io.time_texts import MOMENT, time_of
+from varlen.io.time_texts import are_moments, time_of
 
 if TYPE_CHECKING:
     from varlen.backends.values import DTypes
@@ -390,10 +390,8 @@ def _times_of(key: str, items: Any, dtype: np.dtype, levels: Sequence[_core.Leve
     """Texts and Python's times in a unit, which must hold them; NaN alone is as None."""
     if all(item is None or (isinstance(item, (float, np.floating)) and item != item) for item in items):
         return np.full(len(items), "NaT", dtype)
-    with contextlib.suppress(ValueError):  # NumPy reads texts faster; what it refuses is named below
-        if dtype.kind == "M" and all(
-            isinstance(item, str) and (m := MOMENT.fullmatch(item)) and not m[2] for item in items
-        ):
+    with contextlib.suppress(TypeError, ValueError):  # NumPy reads texts faster; others are named below
+        if dtype.kind == "M" and are_moments(items):
             return cast_exactly(key, np.array(items, "M8"), dtype)
     check_durations(key, items)
     times: list[Any] = list(items)

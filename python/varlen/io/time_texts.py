@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,20 @@ from varlen.errors import value_error
 __all__: list[str] = []
 
 WHOLE = re.compile(r"\s*[-+]?\d+\s*", re.ASCII)
-MOMENT = re.compile(
+_MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?)(Z|[-+]\d\d(?::?\d\d)?)?", re.ASCII
 )
+_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+
+
+def are_moments(texts: Iterable[str]) -> bool:
+    """Whether all are moments without a zone; what is no text raises TypeError, what is not ASCII ValueError.
+
+    >>> are_moments(["2024-02-29", "2024-02-29T01:00"]), are_moments(["2024-02-29T01:00Z"]), are_moments([""])
+    (True, False, False)
+    """
+    shapes = set("\n".join(texts).encode("ascii").translate(_AS_ZEROS).split(b"\n"))  # a few
+    return all((match := _MOMENT.fullmatch(shape.decode())) and not match[2] for shape in shapes)
 
 
 def time_of(text: str, dtype: np.dtype) -> tuple[Any, int]:
@@ -25,7 +37,7 @@ def time_of(text: str, dtype: np.dtype) -> tuple[Any, int]:
     """
     if text == "NaT":
         return dtype.type("NaT"), -1
-    match = (WHOLE if dtype.kind == "m" else MOMENT).fullmatch(text)
+    match = (WHOLE if dtype.kind == "m" else _MOMENT).fullmatch(text)
     if match is None or (dtype.kind == "m" and abs(int(text)) >= 2**63):
         raise value_error("", f"expected times, got {text!r}")
     if dtype.kind == "m":
