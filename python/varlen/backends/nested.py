@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 def first_leaf(value: object) -> Any:
     """The first array that is not empty, or the first value that is not a list; None if there is neither."""
+    first = value
+    for _ in range(8):  # it is mostly the first item of the first item
+        if not (isinstance(first, (list, tuple)) and first):
+            break
+        first = first[0]
+    if not (first is None or isinstance(first, (list, tuple, np.ndarray))):
+        return first
     if isinstance(value, np.ndarray):
         return value if value.size else None
     if not isinstance(value, (list, tuple)):
