@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,7 +152,7 @@ def _(case: Case) -> None:
 
         @case.contender(f"{name}, its own loader", needs=("torch", *FORMATS[name].needs), show=last)
         def _(build: Callable[[mimic.Batches, str], Any] = build) -> Any:
-            batches = build(data, str(Path(tempfile.mkdtemp(dir=mimic.folder())) / "data"))
+            batches = build(data, mimic.free_path())
             list(batches())  # workers start
             return lambda: list(batches())
 

@@ -140,6 +140,11 @@ def folder() -> Path:
     return Path(_folder().name)
 
 
+def free_path() -> str:
+    """A path in a new folder of this run, where nothing is yet."""
+    return str(Path(tempfile.mkdtemp(dir=folder())) / "data")
+
+
 @functools.cache
 def file(size: Size) -> Path:
     """The data set as a file, gone when the process ends."""

@@ -11,7 +11,7 @@ import numpy as np
 from . import mimic
 from .loader import WORKERS
 from .mimic_peers import FLAT
-from .peers import Sample, join, samples, tensors, write_litdata
+from .peers import Sample, join, samples, tensors, write_array_record, write_litdata
 
 Batches = Callable[[], Iterable[dict[str, Any]]]
 
@@ -88,12 +88,8 @@ class _Unpickled:
 
 def _grain(data: mimic.Batches, path: str) -> Batches:
     import grain.python as grain
-    from array_record.python import array_record_module
 
-    writer = array_record_module.ArrayRecordWriter(path, "group_size:1")
-    for record in _numbered(data):
-        writer.write(pickle.dumps(record))
-    writer.close()
+    write_array_record(_numbered(data), path)
     epoch = grain.MapDataset.source(_Unpickled(path)).batch(len(data.rows[0]), batch_fn=_collate)
     # Repeated, because its processes live as long as an iterator.
     endless = iter(epoch.repeat().to_iter_dataset().mp_prefetch(grain.MultiprocessingOptions(WORKERS)))

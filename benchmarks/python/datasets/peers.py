@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import pickle
-import tempfile
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,9 +94,9 @@ class Format(NamedTuple):
 
 
 def written(how: Format, data: mimic.Batches) -> str:
-    path = Path(tempfile.mkdtemp(dir=mimic.folder())) / "data"
-    how.write(data, str(path))
-    return str(path)
+    path = mimic.free_path()
+    how.write(data, path)
+    return path
 
 
 def _write_arrow(data: mimic.Batches, path: str) -> None:
@@ -199,11 +197,16 @@ def _open_bagz(path: str) -> One:
 
 
 def _write_array_record(data: mimic.Batches, path: str) -> None:
+    write_array_record(samples(data), path)
+
+
+def write_array_record(samples: list[Sample], path: str) -> None:
+    """Pickled records in a file of ArrayRecord."""
     from array_record.python import array_record_module
 
     writer = array_record_module.ArrayRecordWriter(path, "group_size:1")
-    for record in pickled(data):
-        writer.write(record)
+    for sample in samples:
+        writer.write(pickle.dumps(sample))
     writer.close()
 
 

@@ -7,7 +7,6 @@ import itertools
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,10 +114,6 @@ def _one_by_one(opened: Callable[[], Any], data: _Shards) -> Any:
     return loop
 
 
-def _folder() -> str:
-    return tempfile.mkdtemp(dir=mimic.folder())
-
-
 @row("remote.shards", "40 batches of 50 sequences of 20 shards behind HTTP, 20 ms away", threads=2)
 def _(case: Case) -> None:
     data = _shards(case.size(20_000, 40), case.size(20, 4), case.size(40, 2), case.size(50, 5))
@@ -154,7 +149,7 @@ def _(case: Case) -> None:
         import varlen
 
         def loop() -> Any:
-            cache = varlen.io.Cache(_folder(), max_bytes=1 << 27)
+            cache = varlen.io.Cache(mimic.free_path(), max_bytes=1 << 27)
             dataset = varlen.open(data.url, cache=cache)
             return last_batch(lambda: dataset.epoch(batches=list(data.batches), layout="ragged"))
 
@@ -181,7 +176,7 @@ def _(case: Case) -> None:
         endpoints = {"endpoint_url": endpoint}
 
         def loop() -> np.ndarray:
-            opened = StreamingDataset("s3://bucket/litdata", _folder(), storage_options=endpoints)
+            opened = StreamingDataset("s3://bucket/litdata", mimic.free_path(), storage_options=endpoints)
             loader = StreamingDataLoader(opened, batch_size=data.batches.shape[1], collate_fn=_join)
             return last_batch(lambda: itertools.islice(loader, len(data.batches)))
 
@@ -196,4 +191,4 @@ def _(case: Case) -> None:
         )
         how = {"remote": "s3://bucket/streaming", "batch_size": 1}
         open_set = mosaicml.streaming.StreamingDataset
-        return (_one_by_one(lambda: open_set(local=_folder(), **how), data),)
+        return (_one_by_one(lambda: open_set(local=mimic.free_path(), **how), data),)

@@ -150,7 +150,7 @@ def _(case: Case) -> None:
             name: pa.ListArray.from_arrays(pa.array(data.offsets.astype(np.int32)), pa.array(flat))
             for name, flat in (("code", data.codes), ("time", data.times))
         }
-        path = str(Path(tempfile.mkdtemp(dir=mimic.folder())) / "lance")
+        path = mimic.free_path()
         held = lance.write_dataset(pa.table(columns), path, max_rows_per_file=per_shard)
 
         def lists(column: Any) -> list[np.ndarray]:
@@ -168,7 +168,7 @@ def _(case: Case) -> None:
     def _() -> Any:
         from litdata import StreamingDataset
 
-        path = str(Path(tempfile.mkdtemp(dir=mimic.folder())) / "litdata")
+        path = mimic.free_path()
         write_litdata(_records(data), path, chunk_size=per_shard)
         held = StreamingDataset(path, batch_decode=False)
 
@@ -309,7 +309,7 @@ def _(case: Case) -> None:
         from . import mosaicml
 
         held = _records(data)
-        folder = Path(tempfile.mkdtemp(dir=mimic.folder()))
+        folder = Path(mimic.free_path())
         for i, rows in enumerate(parts):
             mosaicml.write(
                 [{**held[row], "row": np.array([row])} for row in rows], str(folder / str(i)), CHUNK
