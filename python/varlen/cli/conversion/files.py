@@ -260,8 +260,8 @@ def _learn_parts(
     if work is None or static.inputs:
         lessons = _try_all(run, learn_lessons, tasks, bar)
     else:
-        shared = [] if plan.lines else files  # all give columns their types
-        how = _identity(arguments, plan, static, []), shared
+        type_files = [] if plan.lines else files  # all give columns their types
+        how = _identity(arguments, plan, static, []), type_files
         jobs = [Part((how, own), (), str(own[0].source.path), task, own) for task, own in tasks]
         notes = _try(lambda: work.run(run, learn_note, jobs, bar))
         lessons = None if notes is None else [lessons_of(plan, note) for note in notes]
